@@ -40,14 +40,14 @@ def rerun_requirements(rerun: str) -> frozenset[str]:
 
 
 def signature_of(rerun: str, out: Path) -> str:
-    """The signature of the finding with this id in the report of a folder, or the case that alone shows it;
-    else what a ``--rerun`` names."""
+    """The signature of the finding with this id in the report of a folder, or its rule and the case that came
+    across it; else what a ``--rerun`` names."""
     last = last_in(out) if re.fullmatch(r"[0-9a-f]{7}", rerun) else None
     findings = () if last is None else last.findings
     named = next((finding for finding in findings if finding.id == rerun), None)
     if named is None:
         return rerun
-    return named.case if named.is_aside and named.case else named.signature
+    return f"{named.requirement} {named.case}" if named.is_aside else named.signature
 
 
 def rerun_selection(rerun: str, rules: RuleSelection | None) -> RuleSelection | None:

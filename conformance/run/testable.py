@@ -30,7 +30,7 @@ FOLLOWS = {
 }
 """Rules of what is seen elsewhere after a request to one of some endpoints; else nothing decides them."""
 
-SUCCEEDS = {op.LOGIN_MFA_SEND: "LOGIN-022", op.LOGOUT: "LOGOUT-003"}
+SUCCEEDS = {op.LOGIN_MFA_SEND: "LOGIN-022", op.LOGOUT: "LOGOUT-003", op.TOKEN_REFRESH: "TOKEN-010"}
 """A rule whose cases have an endpoint succeed, of those that the case of its offer only has refused."""
 
 NEEDS = {

@@ -189,7 +189,8 @@ def test_a_finding_of_a_rule_about_every_endpoint_is_seen_again_by_its_case() ->
     assert shlex.split(rerun_finding(run, everywhere))[3] == "cases/errors/test_ids.py::test_an_id[role]"
     assert shlex.split(rerun_finding(run, somewhere))[3] == "PAGE-026"
     aside = somewhere.model_copy(update={"is_aside": True})
-    assert shlex.split(rerun_finding(run, aside))[3] == "cases/errors/test_ids.py::test_an_id[role]"
+    by_both = "PAGE-026 cases/errors/test_ids.py::test_an_id[role]"
+    assert shlex.split(rerun_finding(run, aside))[3] == by_both
     assert shlex.split(rerun_finding(run, finding(case="check envelope.data_is_null")))[3] == "ENV-008"
     with_aside = run.model_copy(update={"findings": [aside]})
     assert rerun_rule(with_aside, "PAGE-026") == rerun_finding(run, aside), "a row of the report, too"

@@ -378,7 +378,8 @@ def test_a_rerun_takes_the_id_of_a_finding_of_the_report(tmp_path: Path) -> None
     assert [signature_of(each, folder) for each in ("0000000", "ENV-008")] == ["0000000", "ENV-008"]
     aside = finding.model_copy(update={"is_aside": True, "case": "cases/errors/test_ids.py::test_an_id"})
     folder = Reports(tmp_path, failing().model_copy(update={"findings": [aside]})).folder
-    assert signature_of(finding.id, folder) == aside.case, "no case of the rule shows it"
+    named = signature_of(finding.id, folder)
+    assert named == f"ENV-008 {aside.case}", "no case of the rule shows it"
 
 
 @pytest.mark.parametrize(

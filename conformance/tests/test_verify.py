@@ -46,9 +46,9 @@ def test_all_comparisons_must_hold() -> None:
 
 
 @pytest.mark.parametrize(
-    ("others", "is_aside"), [(("TEST-002",), True), (("TEST-001", "TEST-002"), False), ((), False)]
+    ("others", "is_aside"), [(("TEST-002",), True), (("TEST-001", "TEST-002"), False), ((), True)]
 )
-def test_what_a_check_sees_in_a_case_that_declares_other_rules_is_aside_where_some_case_declares_it(
+def test_what_a_check_sees_in_a_case_that_declares_other_rules_is_aside(
     others: tuple[str, ...], is_aside: bool
 ) -> None:
     ledger = verifying("TEST-001" if others else "TEST-003").ledger

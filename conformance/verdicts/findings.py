@@ -76,7 +76,7 @@ class Finding:
     fault_class: FaultClass = "target"
     other: OtherPlace | None = None
     is_aside: bool = False
-    """Whether a check saw it in a case that does not declare its requirement, and other cases do."""
+    """Whether a check saw it in a case that does not declare its requirement."""
 
     @property
     def signature(self) -> str:
@@ -309,10 +309,9 @@ class Ledger:
 
     @property
     def findings(self) -> list[Finding]:
-        rules = frozenset[str]().union(*self.declared.values())
         findings = (
             replace(each, is_aside=True)
-            if each.requirement in rules and each.requirement not in self.declared.get(each.case or "", rules)
+            if each.requirement not in self.declared.get(each.case or "", (each.requirement,))
             else each
             for each in filter(self.counts, self._findings.values())
         )

@@ -86,8 +86,7 @@ def _named(run: Run) -> Iterator[str]:
 
 def exit_reason(run: Run) -> str:
     reason, *others = [(code, _reason(run, code)) for code in run.codes]
-    also = [f"; also exit code {code}: {words}" for code, words in others if code != ExitCode.INCONCLUSIVE]
-    return reason[1] + "".join(also)
+    return reason[1] + "".join(f"; also exit code {code}: {words}" for code, words in others)
 
 
 def _reason(run: Run, code: int) -> str:

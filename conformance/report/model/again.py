@@ -67,14 +67,17 @@ MOST_CHARACTERS = 6_000
 
 
 def rerun_finding(run: Run, finding: FindingEntry) -> str:
-    """The command that shows a finding again, with exit code 1: by its rule, or by the case that came across
-    it where the rule is about every endpoint, or other cases test it."""
+    """The command that shows a finding again, with exit code 1: by its rule; by the case that came across it
+    where the rule is about every endpoint; by both where other cases test the rule, or two answers of which
+    another case saw the first disagree."""
     rule = next((row for row in run.requirements if row.id == finding.requirement), None)
     is_of_all = rule is None or not (rule.operations or rule.is_own)
-    is_by_case = (
-        (is_of_all or finding.is_aside) and (finding.case or "").startswith("cases/") and run.command == "run"
-    )
-    name = finding.case if is_by_case and finding.case else finding.requirement
+    case = finding.case if run.command == "run" and (finding.case or "").startswith("cases/") else None
+    name = finding.requirement
+    if case and (finding.is_aside or finding.other is not None):
+        name = f"{name} {case}"
+    elif case and is_of_all:
+        name = case
     return rerun(run, name, is_strict=finding.verdict == "warn")
 
 

@@ -117,7 +117,8 @@ class PlanChoice:
         declared = [rule for row in rows for rule in row.requirements]
         if self.rerun:
             wanted = deciding(rerun_requirements(self.rerun), declared)
-            rows = [row for row in rows if self.rerun in row.id or not wanted.isdisjoint(row.requirements)]
+            case = self.rerun[self.rerun.find(" cases/") + 1 :]  # behind a rule, or alone
+            rows = [row for row in rows if case in row.id or not wanted.isdisjoint(row.requirements)]
             if not rows:
                 raise UsageError(f"--rerun {self.rerun}: {NO_CASE}")
         if self.rules is not None:
