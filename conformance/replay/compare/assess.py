@@ -33,6 +33,7 @@ from conformance.replay.compare.outcome import (
     breaking,
 )
 from conformance.replay.compare.written import changed_by, makes_a_record
+from conformance.report.model.regressions import pattern_of
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGOUT
 from conformance.target.portal.login import METHODS
@@ -283,12 +284,16 @@ def _is_of_a_refusal(finding: Finding, difference: Difference) -> bool:
 
 
 def _is_about(finding: Finding, difference: Difference) -> bool:
-    """Tells whether a finding's path equals, contains or lies within the path of a difference."""
+    """Tells whether a finding's path equals, contains or lies within the path of a difference.
+
+    A rule about an entry says nothing of the length of a list; one about a field, of it in each entry."""
     path, other = finding.path, difference.path
     if not other:
         return not path.startswith(("status", "headers."))
+    if difference.kind == "length" and path.startswith(f"{other}["):
+        return False
     return (
-        path == other
+        pattern_of(path) == pattern_of(other)
         or path.startswith((f"{other}.", f"{other}["))
         or other.startswith((f"{path}.", f"{path}["))
     )
