@@ -41,6 +41,7 @@ NEEDS = {
     "LOGIN-028": "inboxes",
     "LOGIN-073": "inboxes",
     "OP-002": "inboxes",
+    "OP-083": op.CHANNEL_CREATE,
     "SECURE-021": "clock",
     "SECURE-033": "clock",
 }

@@ -136,8 +136,10 @@ class Clock:
             raise OutOfTime(f"waiting for {why} takes {seconds:.0f} s: {self._refusal}")
         left = self.remaining()
         if left is not None and seconds > left:
+            beside = f", with {self._reserve:.0f} s set aside for restoring" if self._reserve else ""
             raise OutOfTime(
-                f"waiting for {why} takes {seconds:.0f} s, and the time budget leaves {max(0.0, left):.0f} s"
+                f"waiting for {why} takes {math.ceil(seconds)} s, and the time budget leaves "
+                f"{math.floor(max(0.0, left))} s{beside}"
             )
 
     def _tell(self, seconds: float, why: str) -> None:
