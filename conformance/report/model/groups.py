@@ -71,10 +71,14 @@ def _grouped(findings: Sequence[FindingEntry]) -> list[FindingGroup]:
     groups = _joined(map(FindingGroup, findings), lambda group: _manner(group.lead), _join_elsewhere)
     groups = _joined(groups, _answer, _join_at_once)
     groups = _joined(groups, _value, _join_at_value)
-    groups = _absorbed(_joined(groups, _rule_and_answer, _join_elsewhere), _have_an_odd_one, _join_odd_one)
-    groups = _absorbed(groups, _is_same_mistake, _join_mistake)
-    groups = _absorbed(_without_consequences(groups), _rejects_the_answers, _join_at_once)
-    return _absorbed(groups, _is_of_one_filter, _join_filtered)
+    groups = _joined(groups, _rule_and_answer, _join_elsewhere)
+    groups = _absorbed(groups, lambda group: group.lead.other is not None, _have_an_odd_one, _join_odd_one)
+    groups = _absorbed(
+        groups, lambda group: group.lead.requirement in SAME_MISTAKE, _is_same_mistake, _join_mistake
+    )
+    groups = _without_consequences(groups)
+    groups = _absorbed(groups, _rejected_answers, _rejects_the_answers, _join_at_once)
+    return _absorbed(groups, _filters, _is_of_one_filter, _join_filtered)
 
 
 def filters_of(finding: FindingEntry, exchanges: Mapping[int, Exchange]) -> list[str]:
@@ -152,6 +156,9 @@ def _without_consequences(groups: Sequence[FindingGroup]) -> list[FindingGroup]:
     """Joins each group to the group whose wrong value causes it."""
     rest = []
     for group in groups:
+        if group.lead.requirement not in DERIVED and not compares_answers(group.lead):
+            rest.append(group)
+            continue
         others = (each for each in groups if each is not group and _is_as_grave(each, group))
         if (cause := next((each for each in others if _explains(each, group)), None)) is None:
             rest.append(group)
@@ -216,13 +223,15 @@ def _joined(
 
 def _absorbed(
     groups: Iterable[FindingGroup],
+    may: Callable[[FindingGroup], object],
     fits: Callable[[FindingGroup, FindingGroup], bool],
     join: Callable[[FindingGroup, FindingGroup], None],
 ) -> list[FindingGroup]:
-    """Joins each group to the first earlier group that it fits."""
+    """Joins each group to the first earlier group that it fits. ``may``: whether it may fit any: there may be
+    thousands of groups."""
     joined: list[FindingGroup] = []
     for group in groups:
-        if (first := next((each for each in joined if fits(each, group)), None)) is None:
+        if not may(group) or (first := next((each for each in joined if fits(each, group)), None)) is None:
             joined.append(group)
         else:
             join(first, group)
