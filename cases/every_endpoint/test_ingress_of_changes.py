@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from cases.authentication.steps import an_account, begun, code_at_hand, factor_for, method_of, right_code
+from cases.changing import put_back
 from cases.every_endpoint.test_ingress import ACCESS_CODE, foreign_codes, is_rejected
 from cases.premises import answered, count, granted, outcome, text
 from cases.profile.values import is_shown_whole
@@ -77,8 +78,9 @@ def test_nothing_is_changed_from_another_ingress(
     token = spare.token
     profile = granted(portal.call(op.PROFILE, token=token))
     name, alone = profile.at("data.accountName"), {"userBizId": text(profile, "data.bizId")}
-    if portal.call(op.ACCOUNT_UPDATE, json=alone, token=admin.token).success:
-        verify_foreign(portal, verify, op.ACCOUNT_UPDATE, alone, token=admin.token)
+    with put_back(portal, op.ACCOUNT_UPDATE, alone, by=admin) as change:
+        if change.ask(alone).success:
+            verify_foreign(portal, verify, op.ACCOUNT_UPDATE, alone, token=admin.token)
     if is_shown_whole(name):
         verify_foreign(portal, verify, op.PROFILE_UPDATE, {"accountName": name}, token=token)
     most = count(granted(portal.call(op.SESSIONS_CONFIG, token=token)), "data.maxSessions")

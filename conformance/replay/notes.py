@@ -151,7 +151,7 @@ def _counts(finished: FinishedReplay) -> Iterator[str]:
     yield f"{plan.size} recorded exchanges of {clients}: {states or 'none of them was replayed'}."
     yield from plan.notes
     yield from finished.replay.machine.rebuilder.context.notes
-    yield from filter(None, (finished.replay.machine.changes.ledger.cancelled, finished.open_sessions))
+    yield from filter(None, (*finished.replay.machine.changes.ledger.traces, finished.open_sessions))
     for why, times in plan.ignored.most_common():
         yield f"{passive(times, 'entry')} ignored: {why}."
     yield from _reasons(tally)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from conformance.spec import BY_KEY
 from conformance.target.profile.model import Profile
 from conformance.target.profile.tables import AccountSettings
+from conformance.verdicts.findings import SIMULATED
 
 BESIDE_ADMIN = ("limited", "spare")
 """The accounts of which a case takes either where one account is not enough."""
@@ -19,7 +20,7 @@ def _is_mailed(account: AccountSettings | None) -> bool:
 PARTS: Mapping[str, tuple[Callable[[Profile], bool], str]] = {
     "clock": (
         lambda profile: profile.clock.advance is not None,
-        "[clock] with advance, a simulated clock",
+        f"[clock] with advance, {SIMULATED}",
     ),
     "api_key": (
         lambda profile: profile.portal.api_key is not None,

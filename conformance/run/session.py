@@ -20,7 +20,8 @@ from conformance.rules.registry import NO_OWN_RULES, OwnRules
 from conformance.run import floor
 from conformance.run.readings import pin_readings
 from conformance.run.rerun import also_contradicted
-from conformance.spec import BY_KEY, Impact
+from conformance.run.testable import beyond
+from conformance.spec import BY_KEY, REQUIREMENTS, Impact
 from conformance.target.clock import Clock, wall
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER
@@ -239,6 +240,9 @@ class RunSession:
         if self.blocked is not None:
             for requirement in self.ledger.requirements:
                 self.ledger.leave_untested(requirement, self.blocked.reason, "credentials")
+        for rule in REQUIREMENTS.keys() & self.ledger.requirements.keys():
+            if (why := beyond(rule, self.options.impact)) is not None:
+                self.ledger.leave_unbegun(rule, why)
         self.portal.close()
         self.log.close()
         options, is_reading = self.options, self.options.impact == "read-only"
@@ -303,7 +307,7 @@ class RunSession:
             "had begun may be over too."
             for name, number in sorted(self.portal.login.logged_out.items())
         )
-        also = [*staying, self.portal.changes.cancelled, *logged_out, *waited]
+        also = [*staying, *self.portal.changes.traces, *logged_out, *waited]
         also += also_contradicted(self.ledger) if self.options.rerun else ()
         otherwise = (f"Restored, but shown otherwise: {sentence}." for sentence in self.shown_otherwise)
         gone = self.unreachable or self.restarted

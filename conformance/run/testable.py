@@ -125,6 +125,15 @@ def _is_reachable(row: Operation, profile: Profile, impact: Impact) -> bool:
     return not body_unknown or getattr(profile.operations.get(row.key), "body", None) is not None
 
 
+def beyond(rule: str, impact: Impact) -> str | None:
+    """Why an impact does not allow to test a rule: each of its endpoints needs more."""
+    needed = [BY_KEY[key].impact for key in REQUIREMENTS[rule].operations if key in BY_KEY]
+    least = min(needed, key=IMPACTS.index, default=impact)
+    if IMPACTS.index(least) <= IMPACTS.index(impact):
+        return None
+    return f"needs --impact {least}; this run is allowed {impact}"
+
+
 def why_left(rule: str, profile: Profile, shut: frozenset[str]) -> str | None:
     """Why no runnable case decides a rule: its endpoints are ``shut``, or the profile lacks a setting."""
     if not concerns_only(rule, shut):

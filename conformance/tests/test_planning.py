@@ -15,6 +15,7 @@ from conformance.errors import UsageError
 from conformance.run.catalogue import CaseRow, collect
 from conformance.run.outlook.plan import PlanChoice, ahead, plan
 from conformance.run.outlook.plan_text import ahead_lines, as_json, as_line, as_text
+from conformance.run.testable import beyond
 from conformance.spec import Impact
 from conformance.spec import endpoints as op
 from conformance.target.portal.ingress import NO_CODE
@@ -22,6 +23,7 @@ from conformance.target.profile.model import Profile, parse
 from conformance.target.profile.tables import BotChallenge, Records
 from conformance.tests.reached import connected, replacing, without
 from conformance.tests.sample_run import URL, reported, sample
+from conformance.verdicts.findings import mildest_first
 from conformance.verdicts.selection import select_rules
 from reference_impl.serve import start
 
@@ -64,6 +66,14 @@ def test_a_rule_of_an_endpoint_that_only_refuses_says_what_the_profile_lacks(tex
 
     assert undecided["ORDER-025"] == "the profile has no [bot_challenge] with a token"
     assert undecided["FILE-023"] == "the profile names no file under [records]"
+
+
+def test_a_rule_that_a_greater_impact_or_a_clock_decides_names_the_impact() -> None:
+    clock, impact = "the profile has no [clock] with advance, a simulated clock", "needs --impact disruptive"
+
+    assert next(iter(mildest_first({clock: 1, impact: 2}))) == impact
+    assert beyond("LOGOUT-001", "mutating") == f"{impact}; this run is allowed mutating"
+    assert beyond("LOGOUT-001", "disruptive") is beyond("ENV-008", "read-only") is None
 
 
 def test_no_more_mails_are_planned_than_the_profile_allows(text: str) -> None:

@@ -32,6 +32,9 @@ Lack = TypeVar("Lack")
 DISRUPTIVE = "--impact disruptive"
 """What the reason of a case names that the greatest impact alone allows."""
 
+SIMULATED = "a simulated clock"
+"""How the reason of a case names a clock that can be moved."""
+
 UNDECIDED = "nothing that was sent or seen could decide it"
 """How the reason begins of what no case and no check came across."""
 
@@ -382,9 +385,9 @@ class Ledger:
 
 
 def mildest_first(lacking: Mapping[str, Lack]) -> dict[str, Lack]:
-    """What the cases of a rule lack, by reason: one that needs a disruptive run comes last, as any other case
-    of the rule asks for less."""
-    return dict(sorted(lacking.items(), key=lambda row: DISRUPTIVE in row[0]))
+    """What the cases of a rule lack, by reason: any other case asks for less than one that needs a disruptive
+    run, and that for less than a clock that can be moved, which no deployed portal has."""
+    return dict(sorted(lacking.items(), key=lambda row: (SIMULATED in row[0], DISRUPTIVE in row[0])))
 
 
 def finding_of(requirement: Requirement, comparison: Contradiction, *, case: str | None = None) -> Finding:

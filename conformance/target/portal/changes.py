@@ -6,7 +6,7 @@ import json
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import astuple, dataclass, replace
 from operator import add
@@ -242,10 +242,14 @@ class ChangeLedger:
         return [change for change in changes if change.run == self.run_id]
 
     @property
-    def cancelled(self) -> str:
-        """A sentence on the invitations of this run that are cancelled again; empty without any."""
-        count = sum(change.key == INVITE for change in self.restored)
-        return f"Invitations made and cancelled, which lists may still show: {count}." if count else ""
+    def traces(self) -> Iterator[str]:
+        """Sentences on what changes of this run leave to be seen, although they are restored."""
+        restored = self.restored
+        count = sum(change.key == INVITE for change in restored)
+        if count:
+            yield f"Invitations made and cancelled, which lists may still show: {count}."
+        if len(restored) > count:
+            yield "Records that were changed and changed back may show a newer updatedAt."
 
     @property
     def results(self) -> frozenset[str]:

@@ -373,7 +373,10 @@ class LimitSettings(ProfileTable):
     )
     max_mails: int = Field(20, ge=0, description="The most messages that a run lets the portal send.")
     max_failed_sign_ins: int = Field(
-        5, ge=0, description="The most failed sign-ins of one account that a run causes on purpose."
+        5,
+        ge=0,
+        description="The most failed sign-ins of one account that a run causes on purpose: wrong passwords "
+        "in all, and wrong codes in a row.",
     )
     change_shows: float = Field(
         10.0,
