@@ -24,6 +24,7 @@ from conformance.spec.endpoints import (
     PASSWORD_RESET,
     SECURE_SESSION,
 )
+from conformance.spec.operations import UNDESCRIBED
 from conformance.spec.tables import ERROR_BY_CODE, PORTAL_VERSION, SECURE_SESSION_VERSION, SUCCESS_CODE
 from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Json, Response
 from conformance.traffic.values import is_integer, placed_texts
@@ -231,7 +232,7 @@ def version_of_portal_answers(exchange: Exchange) -> Iterator[Comparison]:
 
 @check(
     "MODEL-001",
-    on=answers(*(answers().keys - set(PORTAL_KEYS)))
+    on=answers(*(answers().keys - {*PORTAL_KEYS, UNDESCRIBED}))
     .enveloped()
     .by_metadata()
     .where(is_the_portals)

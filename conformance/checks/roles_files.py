@@ -18,7 +18,9 @@ MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+\s*(;.*)?", re.ASCII | re.D
 
 @reading("role-permissions", on=successes(ROLE_PERMISSIONS))
 def items_of_permissions(exchange: Exchange) -> Iterator[Json]:
-    if not isinstance(exchange.data, list) or not exchange.data:
+    if not isinstance(exchange.data, list):
+        return
+    if not exchange.data:
         yield "empty"
         return
     first = exchange.data[0]

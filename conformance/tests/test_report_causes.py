@@ -44,6 +44,12 @@ def test_a_known_pattern_is_told(path: str, expected: Json, answer: Json, status
     assert told in found
 
 
+def test_one_of_two_texts_is_no_enumeration() -> None:
+    seen = finding(path="version", expected={"one of": ["2.0.0", "1.3.0"]}, actual="2.0.1")
+
+    assert cause(seen, exchange(1, PROFILE, answer=envelope())) is None
+
+
 def test_a_pinned_reading_that_differs_has_no_cause_in_the_answer() -> None:
     pinned = finding(requirement="READING-success-status", path="success-status", expected=201, actual=200)
 

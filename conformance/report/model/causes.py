@@ -160,7 +160,7 @@ CAUSES: Final = (
     ),
     Cause(
         lambda clue: (
-            (isinstance(clue.expected, dict) or clue.wants("enumeration", "object"))
+            (clue.wants("enumeration", "object") or "one of" not in dict(clue.expected))
             and (isinstance(clue.actual, str | int) and not isinstance(clue.actual, bool))
         ),
         "The answer has the bare code in place of the enumeration object (code, value, label): its "
