@@ -370,6 +370,17 @@ def test_warnings_are_accepted_by_their_ids_and_named_where_all_that_fails_is_ac
     assert {row.rule for row in load(reports.known)} == {"ACCOUNT-015", "ENV-008", "ENV-011"}
 
 
+def test_a_finding_of_a_replay_is_accepted_with_the_difference_that_shows_it(tmp_path: Path) -> None:
+    finding = only(failing(), "ENV-008")
+    place = {"endpoint": finding.endpoint, "path": finding.path, "kind": "value"}
+    shown = Regression(exchange=3, meaning="contradiction", requirement="ENV-008", **place)
+    reports = Reports(tmp_path, failing().model_copy(update={"regressions": [shown]}))
+
+    assert reports.change("--accept", finding.id) == 0
+
+    assert [(row.rule, row.kind) for row in load(reports.known)] == [("ENV-008", "value")]
+
+
 def test_a_rerun_takes_the_id_of_a_finding_of_the_report(tmp_path: Path) -> None:
     finding = only(failing(), "ENV-008")
     folder = Reports(tmp_path, failing()).folder

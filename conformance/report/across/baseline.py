@@ -210,7 +210,13 @@ def _contradictions(run: Run) -> list[FindingEntry]:
 
 
 def _accepted(run: Run, rows: Sequence[BaselineRow], ids: Set[str], is_stable: IsStable) -> list[BaselineRow]:
-    """New rows for what has these ids. The row of a contradiction that a replay shows covers its rule."""
+    """New rows for what has these ids. The row of a contradiction that a replay shows covers its rule, and is
+    asked for by the id of the finding as well."""
+    meant = {
+        (each.requirement, each.endpoint, pattern_of(each.path))
+        for each in _contradictions(run)
+        if each.id in ids
+    }
     listing = Baseline("", tuple(rows)).by_place(date.min)
     places: dict[Place, list[Regression]] = {}
     for each in run.regressions:
@@ -221,7 +227,7 @@ def _accepted(run: Run, rows: Sequence[BaselineRow], ids: Set[str], is_stable: I
         row = BaselineRow(_rule(same), *place)
         if NOISY in ids and _may_be_noise(same[0]):
             new.append(replace(row, reason=NOISE, flaky=True))
-        elif difference_id(same[0]) in ids:
+        elif difference_id(same[0]) in ids or (row.rule, row.endpoint, row.path) in meant:
             new += _with_values(row, same, is_stable)
     for finding in _contradictions(run):
         if finding.id in ids and not any(row.lists(finding) for row in (*rows, *new)):

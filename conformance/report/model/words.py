@@ -479,7 +479,9 @@ def _not_conformant(run: Run, sentence: str) -> Headline:
 def _sentence(run: Run, first: str, blockers: Sequence[Blocker], *, others: int) -> str:
     """What fails a run, after ``first``. ``others``: how many rules fail as the baseline lists."""
     pins = sum(blocker.requirement.id.startswith(PINNED) for blocker in blockers)
-    parts = [part for part in (first, causes_in_words(run)) if part]
+    causes = causes_in_words(run)
+    of_the_rules = f"the specification is contradicted by {causes}" if first and causes else causes
+    parts = [part for part in (first, of_the_rules) if part]
     if pins:
         differ = "differs" if pins == 1 else "differ"
         parts.append(f"{plural(pins, 'reading')} that the profile pins {differ}")
