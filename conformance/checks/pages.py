@@ -248,10 +248,12 @@ def _page_number_rules(key: str, page: str, size: str, *, ids: tuple[str, str, s
 
     @check(total_id, on=_on((key,), "totalPages", "totalElements", size))
     def total_pages_follows_from_total_elements(exchange: Exchange) -> Iterator[Comparison]:
+        """By the size that the answer shows, or by the size that was asked for: one of them may be wrong."""
         per_page, total = counted(exchange, size), counted(exchange, "totalElements")
         if per_page > 0 and total >= 0:
-            right = pages_for(total, per_page)
-            yield holds(exchange, "data.totalPages", counted(exchange, "totalPages") in right, right[-1])
+            pages, right = counted(exchange, "totalPages"), pages_for(total, per_page)
+            by_asked = pages_for(total, asked(exchange, "size", LIMITS.size) or per_page)
+            yield holds(exchange, "data.totalPages", pages in right or pages in by_asked, right[-1])
 
 
 def _page_size_rules(key: str, listing: str, size: str, *, ids: tuple[str, str, str]) -> None:

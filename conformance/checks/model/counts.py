@@ -36,7 +36,7 @@ def the_last_page_holds_what_is_left(exchange: Exchange) -> Iterator[Comparison]
     if not isinstance(listed, list) or not all(is_integer(exchange.at(f"data.{name}")) for name in names):
         return
     total, pages, size = (counted(exchange, name) for name in names)
-    if size > 0 and page == pages - 1 and pages == ceil(total / size):
+    if asked(exchange, "size", LIMITS.size) == size > 0 and page == pages - 1 and pages == ceil(total / size):
         yield _as_many(exchange, "data.totalElements", total, page * size + len(listed))
 
 
