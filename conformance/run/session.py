@@ -237,12 +237,7 @@ class RunSession:
             self.shown_otherwise = shown_otherwise(self.portal, self.portal.changes.restored)
         open_sessions = None if self.unreachable else self.portal.end_sessions()
         pin_readings(self.ledger, self.profile.readings)
-        if self.blocked is not None:
-            for requirement in self.ledger.requirements:
-                self.ledger.leave_untested(requirement, self.blocked.reason, "credentials")
-        for rule in REQUIREMENTS.keys() & self.ledger.requirements.keys():
-            if (why := beyond(rule, self.options.impact)) is not None:
-                self.ledger.leave_unbegun(rule, why)
+        self._give_reasons()
         self.portal.close()
         self.log.close()
         options, is_reading = self.options, self.options.impact == "read-only"
@@ -292,6 +287,14 @@ class RunSession:
         places = self.ledger.places or {}
         decided = {key: sorted(rules & at) for key, at in sorted(places.items()) if rules & at}
         return self.scope.model_copy(update={"called": sorted(self.called), "decided": decided})
+
+    def _give_reasons(self) -> None:
+        """Why rules stay untested that no case gives a reason for."""
+        for rule in self.ledger.requirements:
+            if self.blocked is not None:
+                self.ledger.leave_untested(rule, self.blocked.reason, "credentials")
+            if rule in REQUIREMENTS and (why := beyond(rule, self.options.impact)) is not None:
+                self.ledger.leave_unbegun(rule, why)
 
     def _notes(self) -> list[str]:
         """Notes on an early end, requests without a response, unrestored changes and uncounted findings."""

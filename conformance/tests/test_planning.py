@@ -76,6 +76,16 @@ def test_a_rule_that_a_greater_impact_or_a_clock_decides_names_the_impact() -> N
     assert beyond("LOGOUT-001", "disruptive") is beyond("ENV-008", "read-only") is None
 
 
+def test_a_plan_says_that_no_account_is_changed_where_the_budget_is_too_short_to_restore_it(
+    text: str,
+) -> None:
+    changes = "changes   none of accounts: the time budget is shorter than what restoring them may take"
+
+    plans = [plan(without_clock(text), "mutating", PlanChoice(budget=seconds)) for seconds in (60, 600)]
+
+    assert [changes in as_text(each) for each in plans] == [True, False]
+
+
 def test_no_more_mails_are_planned_than_the_profile_allows(text: str) -> None:
     few = text.replace("max_mails = 500", "max_mails = 3")
 

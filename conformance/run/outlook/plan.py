@@ -56,10 +56,11 @@ class RunPlan:
     could be. A run that tests fewer musts than the ``floor`` is inconclusive; a selection has none.
     ``sign_ins`` and ``mails`` are the most that there can be. ``minutes`` is how long the waits make the run
     last at the least, where the clock is not ``is_simulated``; ``code_waits`` is what each sign-in may wait
-    for by its second factor, ``restoring`` how many seconds of a time budget a change keeps; ``is_unbounded``
-    where there is none. ``left_out`` are the waits that are longer than ``--time-budget``, and ``late`` the
-    cases that it has no time for. ``untested`` are the cases that would not be tried, and ``undecided`` the
-    rules that would not be decided, each with the reason; of those ``beyond_time`` it is the budget.
+    for by its second factor, ``restoring`` how many seconds of a time budget a change keeps, which is not
+    made where the budget ``is_too_short_to_restore``; ``is_unbounded`` where there is none. ``left_out`` are
+    the waits that are longer than ``--time-budget``, and ``late`` the cases that it has no time for.
+    ``untested`` are the cases that would not be tried, and ``undecided`` the rules that would not be decided,
+    each with the reason; of those ``beyond_time`` it is the budget.
     ``target`` and ``profile`` name what would be tested, as far as it is known. ``changing`` are the cases
     that change something.
     """
@@ -81,6 +82,7 @@ class RunPlan:
     window: float = UNKNOWN_WINDOW
     is_window_assumed: bool = False
     restoring: float = 0.0
+    is_too_short_to_restore: bool = False
     is_unbounded: bool = True
     floor: int | None = None
     is_simulated: bool = False
@@ -195,6 +197,7 @@ def _add_time(planned: RunPlan, rows: Sequence[CaseRow], profile: Profile, budge
     planned.is_window_assumed = not profile.limits.login_window
     planned.is_unbounded = budget == inf
     planned.restoring = 0.0 if budget == inf else restoring_seconds(profile, planned.impact)
+    planned.is_too_short_to_restore = planned.restoring > budget
     planned.code_waits = list(factor_waits(profile)) if planned.sign_ins else []
     longest = max((row.waits for row in rows if row.waits < budget + LAST_MOMENTS), default=0.0)
     planned.minutes = round(min(max(longest, queue_seconds(rows, planned.window)), budget) / 60, 1)

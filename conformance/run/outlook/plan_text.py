@@ -81,6 +81,8 @@ def ahead_lines(planned: RunPlan) -> Iterator[str]:
     if planned.restoring:
         kept = f"up to {planned.restoring:g} s of the time budget are kept as long as something is changed"
         yield f"restoring {kept}, to restore it"
+    if planned.is_too_short_to_restore:
+        yield "changes   none of accounts: the time budget is shorter than what restoring them may take"
     if planned.is_unbounded and planned.minutes > LONG_MINUTES:
         yield "budget    --time-budget 10m leaves out what takes longer, and names it"
 
