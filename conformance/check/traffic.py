@@ -26,7 +26,7 @@ from conformance.traffic.exchange import Exchange
 from conformance.verdicts.selection import RuleSelection
 from conformance.work.totals import TrafficTotals
 
-PART_BYTES = 8 << 20
+PART_BYTES = 32 << 20
 """Bytes of a part of a capture, of which workers write the lines."""
 
 
