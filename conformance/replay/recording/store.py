@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from array import array
 from collections import Counter
@@ -52,7 +51,9 @@ class Store:
     def line(self, at: int) -> bytes:
         """The bytes of a line. CaptureError: its file has become shorter."""
         number, length = self._file_of[at], self._lengths[at]
-        line = os.pread(self._files[number].fileno(), length, self._starts[at])
+        file = self._files[number]
+        file.seek(self._starts[at])
+        line = file.read(length)
         if len(line) < length:
             path, first = self._named[number]
             raise CaptureError(
