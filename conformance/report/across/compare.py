@@ -278,20 +278,16 @@ def _places(has: Run, lacks: Run, requirements: frozenset[str]) -> list[FindingE
     ]
 
 
-SCOPE = frozenset({"profile", "impact", "time budget", "effort", "selection"})
-"""Options by which a run sees more, or less, of the same portal."""
-
-
 def _readings(old: Run, new: Run) -> list[ReadingChange]:
-    """Readings that changed; of runs that see more or less of a portal, those with values of each alone."""
+    """Readings with a value of each run alone. One that has more values, or fewer, may be that of a run that
+    came across more of the portal, or less."""
     before = {reading.key: reading.observed for reading in old.readings}
-    sees_another_part = any(change.what in SCOPE for change in scope_changes(old, new))
     changes = [
         _reading(reading.key, before[reading.key], reading.observed)
         for reading in new.readings
-        if reading.key in before and _set(before[reading.key]) != _set(reading.observed)
+        if reading.key in before
     ]
-    return [each for each in changes if not sees_another_part or (each.gone and each.added)]
+    return [each for each in changes if each.gone and each.added]
 
 
 def _reading(key: str, old: list[JsonValue], new: list[JsonValue]) -> ReadingChange:
@@ -308,9 +304,15 @@ def _set(values: list[JsonValue]) -> set[str]:
 
 
 def _observations(has: Run, lacks: Run) -> list[ObservationEntry]:
+    """Those that one run alone made, of what both saw in some way: the other may not have come to it."""
     readings = {row.key for row in (*has.readings, *lacks.readings)}
     others = {_key(row) for row in lacks.observations}
-    return [row for row in has.observations if row.topic not in readings and _key(row) not in others]
+    both = {(row.topic, row.endpoint) for row in lacks.observations}
+    return [
+        row
+        for row in has.observations
+        if row.topic not in readings and (row.topic, row.endpoint) in both and _key(row) not in others
+    ]
 
 
 def _key(row: ObservationEntry) -> tuple[str, str, str]:
