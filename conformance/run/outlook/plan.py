@@ -23,6 +23,7 @@ from conformance.run.planning import (
 from conformance.run.rerun import rerun_requirements, rerun_selection
 from conformance.run.testable import (
     TESTABLE,
+    beyond,
     deciding,
     reachable,
     reachable_musts,
@@ -184,7 +185,11 @@ def why_left_out(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
     if row.waits and row.sign_ins and not profile.accounts:
         return NO_ACCOUNT
     why = why_not(row, profile, impact)
-    return None if why is None else why.partition("; this run is allowed")[0]
+    return None if why is None else _briefly(why)
+
+
+def _briefly(why: str) -> str:
+    return why.partition("; this run is allowed")[0]
 
 
 def _add_time(planned: RunPlan, rows: Sequence[CaseRow], profile: Profile, budget: float) -> None:
@@ -254,6 +259,9 @@ def _add_undecided(
         why = planned.untested.get(row.id)
         for rule in lacks.keys() & row.requirements if why is not None else ():
             lacks[rule].setdefault(why or "", row.id)
+    for rule, reasons in lacks.items():
+        if (why := beyond(rule, planned.impact)) is not None:
+            reasons.setdefault(_briefly(why), "")
     too_late = {rule: why for (_, rule), why in late.items()}
     decided = frozenset(planned.rules)
     without, shut = UNDECIDED if profile.accounts else NO_ACCOUNT, shut_endpoints(profile)
