@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from math import inf
 from typing import NamedTuple
 
 from conformance.checks.access.changed import SOON_SECONDS
@@ -95,19 +96,20 @@ coded_filter_rule("CHANNELTYPE-022", op.CHANNEL_TYPES_QUERY, "typeStatus", TYPE_
 def _only_rule(
     requirement: str, key: str, flag: str, compare: Callable[[Exchange], Iterator[Comparison]]
 ) -> None:
-    """Declares a rule for a flag that excludes records. It holds only if the flag shortened the listing, by
-    the total without the flag."""
+    """Declares a rule for a flag that excludes records. It holds only where the listing without the flag
+    has such a record, or counts more."""
 
     @check(requirement, on=successes(key), remembers=True)
     def only_those_are_given(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
         filters = filters_given(exchange).keys()
         count, whole = exchange.at(TOTAL), f"whole {exchange.request.bearer}"
         is_known = is_integer(count) and not exchange.request.is_unknown
+        compared = list(compare(exchange))
         if is_known and filters <= PLACE:
-            memory[whole] = count
+            has_others = any(comparison is not HELD for comparison in compared)
+            memory[whole] = inf if has_others else count
         if flag not in filters or sent_fields(exchange)[flag] is not True:
             return
-        compared = list(compare(exchange))
         yield from (comparison for comparison in compared if comparison is not HELD)
         if compared and is_known and filters <= {*PLACE, flag} and count < memory.get(whole, count):
             yield from (comparison for comparison in compared if comparison is HELD)

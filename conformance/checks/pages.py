@@ -93,7 +93,8 @@ def total_pages_of_the_pagination_object(exchange: Exchange) -> Iterator[Compari
     if size > 0 and total >= 0:
         right = pages_for(total, size)
         pages = counted(exchange, "pagination.totalPages")
-        yield holds(exchange, "data.pagination.totalPages", pages in right, right[-1])
+        message = f"{pages} pages of {size} for {total} records, which make {right[-1]}: one number is wrong"
+        yield holds(exchange, "data.pagination.totalPages", pages in right, right[-1], message=message)
 
 
 def asks_for_a_page(exchange: Exchange) -> bool:
