@@ -19,9 +19,10 @@ from conformance.spec.resources import RESOURCES
 from conformance.target.profile.tables import ACCOUNTS
 
 SHARING = ("admin", "spare", "limited")
+"""The accounts whose session is begun by the first case that uses it, and shared by the others."""
+
 SIGNED_IN_BY = {"admin": "somebody"}
 """Fixtures that sign an account in where it can be, for cases that do not need it."""
-"""The accounts whose session is begun by the first case that uses it, and shared by the others."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from conformance.spec import BY_KEY
+from conformance.spec import BY_KEY, IMPACTS, Impact
 from conformance.target.profile.model import Profile
 from conformance.target.profile.tables import AccountSettings
 from conformance.verdicts.findings import SIMULATED
@@ -55,6 +55,13 @@ PARTS: Mapping[str, tuple[Callable[[Profile], bool], str]] = {
         "[limits] with login_window, in seconds",
     ),
 }
+
+
+def not_allowed(needed: Impact, allowed: Impact) -> str | None:
+    """Why an impact that a run is allowed is not enough; None where it is."""
+    if IMPACTS.index(needed) <= IMPACTS.index(allowed):
+        return None
+    return f"needs --impact {needed}; this run is allowed {allowed}"
 
 
 def lacking(profile: Profile, part: str) -> str | None:

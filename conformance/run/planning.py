@@ -10,7 +10,7 @@ from math import ceil
 import pytest
 
 from conformance.run.catalogue import SHARING, CaseRow, row_of
-from conformance.run.needs import lacking
+from conformance.run.needs import lacking, not_allowed
 from conformance.run.schedule import Planned
 from conformance.run.testable import KEYS_OF
 from conformance.spec import IMPACTS, REQUIREMENTS, Impact
@@ -36,9 +36,8 @@ def is_generator(item: pytest.Item) -> bool:
 
 def why_not(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
     """Why a case cannot be tried; None where it can."""
-    if IMPACTS.index(row.impact) > IMPACTS.index(impact):
-        return f"needs --impact {row.impact}; this run is allowed {impact}"
-    return next((why for part in row.needs if (why := lacking(profile, part))), None)
+    why_not_allowed = not_allowed(row.impact, impact)
+    return why_not_allowed or next((why for part in row.needs if (why := lacking(profile, part))), None)
 
 
 def declared_by(rows: Iterable[CaseRow], profile: Profile, impact: Impact) -> set[str]:

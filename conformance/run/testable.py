@@ -9,7 +9,7 @@ from conformance.checks import CHECKS, READINGS
 from conformance.checks.registry import LEFT_TO_CASES
 from conformance.judging.fields import requirements_of
 from conformance.report.model.words import MUSTS
-from conformance.run.needs import lacking
+from conformance.run.needs import lacking, not_allowed
 from conformance.spec import BY_KEY, IMPACTS, OPERATIONS, REQUIREMENTS, Impact, Operation
 from conformance.spec import endpoints as op
 from conformance.spec.resources import RESOURCES
@@ -128,10 +128,7 @@ def _is_reachable(row: Operation, profile: Profile, impact: Impact) -> bool:
 def beyond(rule: str, impact: Impact) -> str | None:
     """Why an impact does not allow to test a rule: each of its endpoints needs more."""
     needed = [BY_KEY[key].impact for key in REQUIREMENTS[rule].operations if key in BY_KEY]
-    least = min(needed, key=IMPACTS.index, default=impact)
-    if IMPACTS.index(least) <= IMPACTS.index(impact):
-        return None
-    return f"needs --impact {least}; this run is allowed {impact}"
+    return not_allowed(min(needed, key=IMPACTS.index, default=impact), impact)
 
 
 def why_left(rule: str, profile: Profile, shut: frozenset[str]) -> str | None:
