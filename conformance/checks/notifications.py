@@ -104,12 +104,12 @@ def _only_rule(
         filters = filters_given(exchange).keys()
         count, whole = exchange.at(TOTAL), f"whole {exchange.request.bearer}"
         is_known = is_integer(count) and not exchange.request.is_unknown
-        compared = list(compare(exchange))
         if is_known and filters <= PLACE:
-            has_others = any(comparison is not HELD for comparison in compared)
+            has_others = any(comparison is not HELD for comparison in compare(exchange))
             memory[whole] = inf if has_others else count
         if flag not in filters or sent_fields(exchange)[flag] is not True:
             return
+        compared = list(compare(exchange))
         yield from (comparison for comparison in compared if comparison is not HELD)
         if compared and is_known and filters <= {*PLACE, flag} and count < memory.get(whole, count):
             yield from (comparison for comparison in compared if comparison is HELD)
