@@ -25,7 +25,7 @@ from conformance.errors import UsageError
     "selftest",
     opt.OUT,
     repeated("--only", metavar="NAME", allow_from_autoenv=False, help="run only this fault or variant"),
-    option("--jobs", metavar="N", type=int, help="number of parallel workers (default: one per core)"),
+    option("--jobs", metavar="N", type=int, help="number of parallel workers (default: cores + 1)"),
     flag("--thorough", help="run every case for every variant"),
 )
 def test_the_suite(options: Options) -> int:

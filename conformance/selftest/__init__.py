@@ -69,11 +69,10 @@ def run(
 ) -> int:
     """Makes the fault runs, prints what is not proven, writes its reports to ``out``.
 
-    ``only``: these faults and variants. ``jobs``: how many fault runs at a time; by default one per
-    core.
-    ``thorough``: every case for every variant. Several variants share a fault run, and each is tried alone
-    only where their run shows a contradiction, or tests less than the others. Gives 0, or 1 where anything is
-    not proven. Raises UsageError.
+    ``only``: these faults and variants. ``jobs``: how many fault runs at a time; by default one more than
+    there are cores, as a fault run waits now and then. ``thorough``: every case for every variant.
+    Several variants share a fault run, and each is tried alone only where their run shows a contradiction, or
+    tests less than the others. Gives 0, or 1 where anything is not proven. Raises UsageError.
     """
     if not hasattr(os, "fork"):
         raise UsageError("selftest: this system has no fork(). Run it on Linux or macOS.")
@@ -85,7 +84,7 @@ def run(
         )
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-    runs = FaultRuns(names, thorough, jobs or os.cpu_count() or 1)
+    runs = FaultRuns(names, thorough, jobs or (os.cpu_count() or 1) + 1)
     matrix = matrix_of(runs)
     judge(matrix, deciders=runs.deciders, whole=not names)
     if out is not None:
