@@ -11,6 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 
 from conformance.selftest.fault_run import FaultOutcome
+from conformance.traffic.garbage_collector import set_for_a_worker
 
 TOO_LONG = 900
 """Seconds after which a fault run is given up."""
@@ -41,6 +42,7 @@ def run(jobs: Iterable[tuple[str, Job]], *, workers: int) -> Iterator[FaultOutco
 
 def _inherit(jobs: Sequence[tuple[str, Job]]) -> None:
     _inherited[:] = jobs
+    set_for_a_worker()
     signal.signal(signal.SIGALRM, _give_up)
 
 

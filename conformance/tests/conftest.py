@@ -17,6 +17,7 @@ import pytest
 
 from conformance.tests.installation import Installation, installation, shared
 from conformance.tests.replays import Replaying, recorded_visit, replayed
+from conformance.traffic.garbage_collector import set_for_a_worker
 
 SLOW_FILES = {
     "clusters": ("work_dask",),
@@ -81,6 +82,7 @@ def pytest_collection() -> Generator[None, Any, Any]:
     finally:
         gc.freeze()
         gc.enable()
+        set_for_a_worker()
 
 
 @pytest.fixture(scope="session")

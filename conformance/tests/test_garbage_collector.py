@@ -13,15 +13,19 @@ from conformance.traffic.garbage_collector import (
     NEW_OBJECTS_OF_A_COMMAND,
     rare_garbage_collection,
     set_for_a_command,
+    set_for_a_worker,
 )
 
 
 @pytest.fixture(autouse=True)
 def thawed() -> Iterator[None]:
-    """Without frozen objects of somebody else."""
+    """Without frozen objects of somebody else, and with Python's own settings."""
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
     gc.unfreeze()
     yield
     gc.freeze()
+    gc.set_threshold(*before)
 
 
 @pytest.mark.parametrize("frozen", [False, True], ids=["", "something is frozen already"])
@@ -37,6 +41,14 @@ def test_the_collector_runs_rarely_and_skips_older_objects_for_a_while(frozen: b
 
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() > count / 2 if frozen else gc.get_freeze_count() == 0
+
+
+def test_where_the_collector_runs_rarely_already_nothing_changes() -> None:
+    set_for_a_worker()
+    before = gc.get_threshold()
+
+    with rare_garbage_collection():
+        assert (gc.get_threshold(), gc.get_freeze_count()) == (before, 0)
 
 
 def test_a_command_collects_rarely() -> None:

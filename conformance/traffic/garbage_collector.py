@@ -17,6 +17,11 @@ NEW_OBJECTS_OF_A_COMMAND = 10_000
 """The same for any command: what it imports and collects before it begins is no garbage."""
 
 
+def set_for_a_worker() -> None:
+    """The settings of a process that does one job after another, in a process that froze what it shares."""
+    _collect_after(NEW_OBJECTS)
+
+
 def set_for_a_command() -> None:
     """The settings of a process that runs one command."""
     _collect_after(NEW_OBJECTS_OF_A_COMMAND)
@@ -25,8 +30,12 @@ def set_for_a_command() -> None:
 @contextmanager
 def rare_garbage_collection() -> Iterator[None]:
     """Has the collector skip the objects of now, and run less often, for a while. Where somebody else has it
-    skip objects, it skips those alone."""
-    before, is_ours = gc.get_threshold(), gc.get_freeze_count() == 0
+    skip objects, it skips those alone; where it runs as rarely already, nothing changes."""
+    before = gc.get_threshold()
+    if before[0] >= NEW_OBJECTS:  # to count what is skipped takes long
+        yield
+        return
+    is_ours = gc.get_freeze_count() == 0
     if is_ours:
         gc.freeze()
     _collect_after(NEW_OBJECTS)
