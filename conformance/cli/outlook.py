@@ -54,7 +54,7 @@ def diagnose(options: Options) -> int:
         gains = unlocked(profile, impact, missing)
         planned = plan(diagnosis.usable(profile, results), impact, choice)
         learned = diagnosis.proposed(results, testable=planned.testable, run=run)
-    ordered = sorted(gains, key=lambda part: (-gains[part].rules, -gains[part].most, part))
+    ordered = sorted(gains, key=lambda part: (gains[part].order, part))
     unlocks = {part: gains[part].words for part in ordered}
     most = [f"{part} would add most: {gains[part].words}." for part in ordered[:1]]
     if options.format == "json":

@@ -15,6 +15,7 @@ from conformance.cli import main
 from conformance.errors import UsageError
 from conformance.run.outlook.plan import PlanChoice, plan
 from conformance.run.outlook.unlocking import unlocked
+from conformance.spec.endpoints import CURRENCY_GRANT
 from conformance.target.bundled import running_portal
 from conformance.target.doctor.diagnosis import Diagnosis, proposed, usable
 from conformance.target.profile import template
@@ -63,16 +64,15 @@ def test_what_is_missing_says_how_many_rules_it_unlocks_the_most_first(
 def test_a_part_unlocks_what_a_profile_that_has_it_can_test() -> None:
     with running_portal() as whole:
         bare = whole.model_copy(update={"accounts": {"admin": whole.accounts["admin"]}, "operations": {}})
-        spare, nothing = "accounts.spare", "secure_channel"
-        gains = unlocked(
-            bare, "disruptive", [spare, nothing, 'operations."POST /web/v1/system/currency-grants"']
-        )
+        spare, nothing, body = "accounts.spare", "secure_channel", f'operations."{CURRENCY_GRANT}"'
+        gains = unlocked(bare, "disruptive", [spare, nothing, body])
 
         assert gains[spare].rules > 10
         reading = unlocked(bare, "read-only", [spare])[spare]
         assert 0 < gains[spare].musts < gains[spare].rules
         assert 0 < reading.rules < reading.most
         assert nothing not in gains
+        assert "with --impact mutating" in unlocked(bare, "read-only", [body])[body].words
         assert unlocked(whole, "disruptive", [spare]) == {}
 
 

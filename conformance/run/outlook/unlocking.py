@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from conformance.report.model.words import MUSTS, plural
 from conformance.run.catalogue import CaseRow, collect
@@ -30,35 +30,40 @@ ADDRESS = "http://127.0.0.1:1"
 
 @dataclass(frozen=True, slots=True)
 class Unlocked:
-    """Number of additional testable rules: ``rules`` with the allowed impact, ``most`` with the greatest.
-    ``musts`` counts the musts among ``rules``, or among ``most`` if ``rules`` is 0."""
+    """Number of additional testable rules, ``musts`` of them musts, with the least impact that unlocks any;
+    ``most`` with the greatest. ``needs`` is that least impact, empty where it is allowed."""
 
     rules: int
+    musts: int
     most: int
-    musts: int = 0
+    needs: Impact | Literal[""] = ""
+
+    @property
+    def order(self) -> tuple[bool, int, int]:
+        """What unlocks most with the allowed impact comes first."""
+        return self.needs != "", -self.rules, -self.most
 
     @property
     def words(self) -> str:
-        """``+2 rules, 1 must; +85 in all with --impact disruptive``."""
-        gain = f"+{plural(self.rules or self.most, 'rule')}, {plural(self.musts, 'must')}"
-        if not self.rules:
-            return f"{gain} with --impact {DISRUPTIVE}"
+        """``+2 rules, 1 must with --impact mutating; +85 in all with --impact disruptive``."""
+        gain = f"+{plural(self.rules, 'rule')}, {plural(self.musts, 'must')}"
+        gain += f" with --impact {self.needs}" if self.needs else ""
         return gain + f"; +{self.most} in all with --impact {DISRUPTIVE}" * (self.most > self.rules)
 
 
 def unlocked(profile: Profile, impact: Impact, parts: Iterable[str]) -> Mapping[str, Unlocked]:
     """What each missing part would unlock; without those that unlock nothing."""
     rows = collect()
-    before = {level: _rules(rows, profile, level) for level in (impact, DISRUPTIVE)}
+    before = {level: _rules(rows, profile, level) for level in IMPACTS[IMPACTS.index(impact) :]}
     gains: dict[str, Unlocked] = {}
     for part in parts:
         table, _, name = part.partition(".")
         add = PARTS.get(part) or PARTS.get(table)
         fuller = profile if add is None else add(profile, name)
         more = {level: _rules(rows, fuller, level) - rules for level, rules in before.items()}
-        if any(more.values()):
-            musts = (more[impact] or more[DISRUPTIVE]).intersection(MUSTS)
-            gains[part] = Unlocked(len(more[impact]), len(more[DISRUPTIVE]), len(musts))
+        if least := next((level for level, rules in more.items() if rules), None):
+            rules, needs = more[least], "" if least == impact else least
+            gains[part] = Unlocked(len(rules), len(rules.intersection(MUSTS)), len(more[DISRUPTIVE]), needs)
     return gains
 
 
