@@ -61,6 +61,9 @@ SEEDED, OTHERS = [invitation("a"), invitation("b")], [invitation("a"), invitatio
 NEWER = [invitation("a"), invitation("c", days=-1, canAccept=False)]
 CAN_ACCEPT = [("data[1].canAccept", "value")]
 MOVED_AND_CHANGED = [("data", "order"), ("data[0].canAccept", "value")]
+ROLE: dict[str, Json] = {"bizId": f"{8 * 'a'}-0000-4000-8000-000000000000", "roleName": "Auditor"}
+OTHER_ROLE: dict[str, Json] = {"bizId": f"{8 * 'b'}-0000-4000-8000-000000000000", "roleName": "Clerk"}
+GROWN_AND_CHANGED = [("data", "length"), ("data[0].roleName", "value")]
 OWN: dict[str, Json] = {"isCurrent": True, "userAgent": "A browser"}
 OTHER: dict[str, Json] = {"isCurrent": False, "userAgent": "Another"}
 
@@ -76,6 +79,8 @@ def counted(name: str) -> list[tuple[str, str]]:
         (op.SESSIONS_HISTORY, NEWEST_FIRST, history([9, 5, 3]), ORDER),
         (op.SESSIONS_HISTORY, history([9, 5, 3]), NEWEST_FIRST, ORDER),
         (op.SESSIONS_HISTORY, NEWEST_FIRST, history([3, 5, 7, 9]), []),
+        # A record that is changed, in a list that has another one more.
+        (op.ROLES, [ROLE], [ROLE | {"roleName": "Another"}, OTHER_ROLE], GROWN_AND_CHANGED),
         (op.SESSIONS_HISTORY, NEWEST_FIRST, history([9, 3]), []),
         (op.SESSIONS_HISTORY, NEWEST_FIRST, history([3, 9, 5]), []),
         (op.SESSIONS_HISTORY, NEWEST_FIRST, history([3, 3, 3]), []),

@@ -186,8 +186,9 @@ class JsonComparison:
         if self._is_equal_same and old == new:
             return []
         if len(old) != len(new):
-            self._learn_aligned(old, new, name)
-            return [Difference("length", (), len(old), len(new))]
+            inner = self._moved(old, new, name, self._places(old, new))
+            changed = (each for each in inner if each.kind != "order")
+            return [Difference("length", (), len(old), len(new)), *changed]
         places = self._places(old, new)
         if any(at != place for at, place in places.items()):
             return self._moved(old, new, name, places)
