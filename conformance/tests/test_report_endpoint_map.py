@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from conformance.report.formats.html.run_page import endpoint_map
 from conformance.report.formats.page import Cells
-from conformance.report.model.run import Regression
+from conformance.report.model.run import OperationTime, Regression
 from conformance.spec import OPERATIONS
 from conformance.spec.endpoints import LOGOUT
 from conformance.tests.sample_run import ACCOUNTS, INITIATE, PROFILE, Sample, conformant, finding, sample
@@ -29,6 +31,18 @@ def test_an_endpoint_is_failing_warned_tested_or_untested() -> None:
     assert found[FILES.key].state == "untested"
     assert found[FILES.key].reason == "the profile gives no [records] file"
     assert tiles(conformant())[PROFILE].state == "pass"
+
+
+@pytest.mark.parametrize(
+    ("statuses", "state"), [({"403": 2, "404": 1}, "refused"), ({"200": 1, "403": 2}, "pass"), ({}, "pass")]
+)
+def test_an_endpoint_that_only_refused_is_not_shown_as_tested(statuses: dict[str, int], state: str) -> None:
+    times = {"median_ms": 1.0, "p95_ms": 1.0, "max_ms": 1.0, "total_ms": 3.0}
+    timing = OperationTime(endpoint=PROFILE, group="Profile", requests=3, statuses=statuses, **times)
+    shown = endpoint_map(conformant().run().model_copy(update={"timings": [timing]}), {})
+
+    assert [tile.state for group in shown.groups for tile in group.tiles if tile.key == PROFILE] == [state]
+    assert [tile.key for row in shown.untested for tile in row.tiles] == [PROFILE] * (state == "refused")
 
 
 def test_an_endpoint_whose_answers_regressed_in_a_replay_is_failing() -> None:

@@ -261,7 +261,7 @@ def _timing(endpoint: str, times: Times) -> OperationTime:
         endpoint=endpoint,
         group=group,
         requests=times.requests,
-        statuses={} if row is not None else statuses,
+        statuses=statuses,
         total_ms=round(times.total, 3),
         median_ms=round(ordered[len(ordered) // 2], 3),
         p95_ms=round(ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))], 3),

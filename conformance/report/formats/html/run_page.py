@@ -156,13 +156,20 @@ def _grouped(cards: Sequence[tuple[str, Markup]]) -> list[Cells]:
     ]
 
 
-State = Literal["fail", "warn", "pass", "untested"]
+State = Literal["fail", "warn", "pass", "refused", "untested"]
 
-WORDS: dict[State, str] = {"fail": "failing", "warn": "warned", "pass": "tested", "untested": "untested"}
+WORDS: dict[State, str] = {
+    "fail": "failing",
+    "warn": "warned",
+    "pass": "tested",
+    "refused": "only refused",
+    "untested": "untested",
+}
 SUMMARY = {**WORDS, "pass": "tested, nothing found"}
-SIGNS: dict[State, str] = {"fail": "×", "warn": "!", "pass": "✓", "untested": "–"}
+SIGNS: dict[State, str] = {"fail": "×", "warn": "!", "pass": "✓", "refused": "○", "untested": "–"}
 MOST_RULES = 6
 NO_REASON = "No answer of it was judged."
+REFUSED = "All requests were refused: nothing of its successes was seen."
 
 
 def endpoint_map(run: Run, anchors: Mapping[tuple[str, str], str]) -> Cells:
@@ -176,7 +183,7 @@ def endpoint_map(run: Run, anchors: Mapping[tuple[str, str], str]) -> Cells:
             about = rows[finding.requirement].operations if finding.requirement in rows else []
             for key in {finding.endpoint, *(about if len(about) == 1 else ())}:
                 contradictions.setdefault(key, []).append(finding)
-    answered = {timing.endpoint for timing in run.timings}
+    answered = {timing.endpoint: timing.statuses for timing in run.timings}
     regressed = {regression.endpoint for regression in run.regressions}
 
     def tile(key: str, group: str, row: RequirementEntry | None, fallback: str) -> Cells:
@@ -184,8 +191,9 @@ def endpoint_map(run: Run, anchors: Mapping[tuple[str, str], str]) -> Cells:
         rules = dict.fromkeys(finding.requirement for finding in findings)
         links = [(rule, anchors.get((rule, key)) or rule) for rule in rules]
         links += [("regressed", "regressions")] if is_regressed else []
-        state = "fail" if is_regressed else _state(findings, row, is_answered=key in answered)
-        return _tile(key, group, state, links, fallback=fallback, reason=row.reason if row else None)
+        state = "fail" if is_regressed else _state(findings, row, answered.get(key))
+        reason = REFUSED if state == "refused" else row.reason if row else None
+        return _tile(key, group, state, links, fallback=fallback, reason=reason)
 
     tiles = []
     for operation in OPERATIONS:
@@ -201,7 +209,7 @@ def endpoint_map(run: Run, anchors: Mapping[tuple[str, str], str]) -> Cells:
             for name, same in groupby([*tiles, *further], key=lambda tile: tile.group)
         ],
         bad=[tile for tile in (*tiles, *further) if tile.state in ("fail", "warn")],
-        untested=_by_reason(tile for tile in tiles if tile.state == "untested"),
+        untested=_by_reason(tile for tile in tiles if tile.state in ("refused", "untested")),
     )
 
 
@@ -222,13 +230,16 @@ def _tile(
     )
 
 
-def _state(findings: Sequence[FindingEntry], row: RequirementEntry | None, *, is_answered: bool) -> State:
+def _state(
+    findings: Sequence[FindingEntry], row: RequirementEntry | None, statuses: Mapping[str, int] | None
+) -> State:
+    """``statuses``: how often the endpoint answered with each; None where it did not answer."""
     verdicts = {finding.verdict for finding in findings}
     if verdicts:
         return "fail" if "fail" in verdicts else "warn"
-    if row is not None and row.verdict in ("pass", "fail", "warn"):
-        return "pass"
-    return "pass" if row is None and is_answered else "untested"
+    if statuses is None if row is None else row.verdict not in ("pass", "fail", "warn"):
+        return "untested"
+    return "refused" if statuses and not any(each.startswith("2") for each in statuses) else "pass"
 
 
 def _by_reason(tiles: Iterable[Cells]) -> list[Cells]:
