@@ -59,7 +59,7 @@ class _Judged:
 
 
 def _judged(options: CheckOptions, files: int) -> _Judged:
-    ledger = Ledger(options.own.requirements, selection=options.rules)
+    ledger = Ledger(options.own.requirements, selection=options.rules, places={})
     finder = replace(finder_of(options.redact, options.keep), files=files)
     return _Judged(ledger, finder=finder, descriptions=options.described)
 
@@ -99,14 +99,20 @@ def check(
         fail_on=options.fail_on,
         command="check",
         ending=Ending(interrupted=judged.interrupted),
-        scope=Scope(
-            selection=options.rules.text if options.rules else "",
-            called=sorted(judged.coverage.operations),
-            rules=[file.name for file in options.own.files],
-        ),
+        scope=_scope(judged, options),
         notes=list(_notes(traffic, judged)),
     )
     return Checked(run, traffic.totals.count, traffic.totals.ignored)
+
+
+def _scope(judged: _Judged, options: CheckOptions) -> Scope:
+    decided = judged.ledger.decided_by_place(is_part=options.rules is not None)
+    return Scope(
+        selection=options.rules.text if options.rules else "",
+        called=sorted(judged.coverage.operations.keys() | (judged.ledger.places or {}).keys()),
+        decided=decided,
+        rules=[file.name for file in options.own.files],
+    )
 
 
 def _outputs(options: CheckOptions) -> Outputs:

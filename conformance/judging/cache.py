@@ -15,8 +15,18 @@ import msgspec
 from conformance.checks.envelope import ENVELOPE
 from conformance.judging.dispatch import CheckSet, Route
 from conformance.judging.judge import Judge, verdicts_of
-from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, SECURE_SESSION, Exchange, Json, Request, placed
+from conformance.spec.operations import UNDESCRIBED
+from conformance.traffic.exchange import (
+    ABSENT,
+    NO_ENVELOPE,
+    SECURE_SESSION,
+    Exchange,
+    Json,
+    Request,
+    placed,
+)
 from conformance.traffic.facts import called
+from conformance.verdicts.findings import endpoint_of
 from conformance.verdicts.verdicts import NO_VERDICTS, Verdicts, combined
 
 CAPACITY = 20_000
@@ -49,7 +59,7 @@ def metadata(exchange: Exchange) -> Metadata | None:
     envelope = NO_ENVELOPE if answer is None else answer
     code, data, message, success, stamp, version = map(envelope.get, FIELDS)
     return (
-        key,
+        endpoint_of(exchange) if key == UNDESCRIBED else key,
         names,
         names.ingress_and_language(request.headers),
         request.lacks,
@@ -200,7 +210,8 @@ class CachingJudge:
             return verdicts_of(decided, checks, exchange)
         if not (readings or any(held)):
             return NO_VERDICTS
-        key = checks, read, *held
+        undescribed = endpoint_of(exchange) if exchange.request.operation is None else ""
+        key = checks, undescribed, read, *held
         if key not in self._shared:
             self._shared[key] = verdicts_of(decided, checks, exchange)
         return self._shared[key]

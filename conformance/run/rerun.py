@@ -47,7 +47,7 @@ def signature_of(rerun: str, out: Path) -> str:
     named = next((finding for finding in findings if finding.id == rerun), None)
     if named is None:
         return rerun
-    return f"{named.requirement} {named.case}" if named.is_aside else named.signature
+    return named.rule_and_case or named.signature
 
 
 def rerun_selection(rerun: str, rules: RuleSelection | None) -> RuleSelection | None:

@@ -21,7 +21,7 @@ from conformance.run import floor
 from conformance.run.readings import pin_readings
 from conformance.run.rerun import also_contradicted
 from conformance.run.testable import beyond
-from conformance.spec import BY_KEY, REQUIREMENTS, Impact
+from conformance.spec import REQUIREMENTS, Impact
 from conformance.target.clock import Clock, wall
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER
@@ -34,7 +34,7 @@ from conformance.traffic.exchange import Exchange
 from conformance.traffic.http_library import httpx
 from conformance.traffic.log import ExchangeLog, ExchangeWriter
 from conformance.traffic.redaction.redact import Secrets
-from conformance.verdicts.findings import Finding, Ledger, Verdict, endpoint_of
+from conformance.verdicts.findings import Finding, Ledger, endpoint_of
 from conformance.verdicts.selection import RuleSelection
 
 RESTARTED = (
@@ -278,14 +278,7 @@ class RunSession:
 
     def _whole_scope(self) -> Scope:
         """What the run set out to test, with the endpoints that it came to."""
-        rules = {
-            row.requirement.id
-            for row in self.ledger.results()
-            if row.verdict is not Verdict.UNTESTED
-            and (self.scope.selection or len(row.requirement.operations) in (0, len(BY_KEY)))
-        }
-        places = self.ledger.places or {}
-        decided = {key: sorted(rules & at) for key, at in sorted(places.items()) if rules & at}
+        decided = self.ledger.decided_by_place(is_part=bool(self.scope.selection))
         return self.scope.model_copy(update={"called": sorted(self.called), "decided": decided})
 
     def _give_reasons(self) -> None:

@@ -18,6 +18,7 @@ from cases.every_endpoint.tokens import Forgery, changed_claims, changed_signatu
 from conformance.report.formats.html.card.exchange_view import exchange_views
 from conformance.report.model.again import curl, har, rerun, rerun_finding, rerun_rule
 from conformance.report.model.evidence import RunEvidence
+from conformance.spec.endpoints import LOGIN_COMPLETE
 from conformance.tests.sample_run import (
     CHANGE,
     COMPLETE,
@@ -101,6 +102,18 @@ def test_a_curl_line_sends_the_same_request_again(tmp_path: Path) -> None:
 )
 def test_requests_that_cannot_be_sent_again_have_no_curl_lines(shown: list[Exchange]) -> None:
     assert curl(shown, {}) is None
+
+
+def test_a_completion_takes_a_session_and_a_code_of_its_own() -> None:
+    sent = {"sessionId": "9b1f", "code": "[code-1]"}
+    line = curl([exchange(1, LOGIN_COMPLETE, sent=sent)], {"[code-1]": "mailed to accounts.admin"})
+
+    assert line is not None
+    code, session, _, initiate, *_ = line.splitlines()
+    assert code == "# CODE_1: [code-1: mailed to accounts.admin]"
+    assert session.startswith("# SESSION_ID_1: data.sessionId of the answer to")
+    assert "login/initiate" in initiate
+    assert """{"sessionId": "'"$SESSION_ID_1"'", "code": "'"$CODE_1"'"}""" in line
 
 
 ORIGINS = {

@@ -83,6 +83,15 @@ def test_a_row_is_stale_only_where_its_rule_was_decided_at_its_endpoint(
     assert len(result.undecided) == 2 - len(stale)
 
 
+def test_a_row_at_an_undescribed_endpoint_is_stale_where_its_rule_was_decided_there() -> None:
+    row = known(endpoint="GET /web/v1/system/wallets/{id}")
+    there = Scope(called=[row.endpoint], decided={row.endpoint: ["ENV-008"]})
+    elsewhere = Scope(called=[row.endpoint, INITIATE], decided={INITIATE: ["ENV-008"]})
+
+    assert signatures(against(conformant().run(scope=there), row).stale) == [row.signature]
+    assert against(conformant().run(scope=elsewhere), row).stale == []
+
+
 def test_a_row_is_stale_in_a_replay_only_where_its_endpoint_was_compared() -> None:
     replay = {"endpoints": {INITIATE: {"same": 3}, ROLES: {"not_comparable": 2}}}
     run = conformant().run(command="replay").model_copy(update={"replay": replay})

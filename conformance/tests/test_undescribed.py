@@ -177,6 +177,15 @@ def test_an_endpoint_has_one_row_with_its_statuses_whatever_the_ids(tmp_path: Pa
     assert (row.requests, row.statuses) == (6, {"200": 5, "404": 1})
 
 
+def test_what_is_decided_at_an_endpoint_is_noted_there_though_another_answers_alike(tmp_path: Path) -> None:
+    other = f"{SYSTEM}/ledgers/query"
+    run = checked(tmp_path, wallets(envelope()), wallets(envelope(), url=other))
+
+    places = ["GET /web/v1/system/ledgers/query", "GET /web/v1/system/wallets/query"]
+    assert run.scope.called == places
+    assert all("ENV-002" in run.scope.decided[place] for place in places)
+
+
 def test_names_of_a_path_stay_in_its_template() -> None:
     for path in ("/web/v1/system/wallet-types/v2/query", "/web/v1/notification.center/iso-3166/oauth2"):
         assert endpoint_key("GET", path) == f"GET {path}"

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from conformance.errors import FaultClass
-from conformance.spec import Requirement
+from conformance.spec import BY_KEY, Requirement
 from conformance.spec.operations import endpoint_key
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Exchange, Json
@@ -80,6 +80,8 @@ class Finding:
     other: OtherPlace | None = None
     is_aside: bool = False
     """Whether a check saw it in a case that does not declare its requirement."""
+    varies: bool = False
+    """Whether another value was seen, or expected, at some of the times."""
 
     @property
     def signature(self) -> str:
@@ -205,6 +207,17 @@ class Ledger:
             self.satisfy(requirement, times, case=f"check {check}")
         self._held.clear()
         return self._tallies
+
+    def decided_by_place(self, *, is_part: bool) -> dict[str, list[str]]:
+        """By endpoint the rules about every endpoint that checks decided there; of a selection, all rules."""
+        rules = {
+            row.requirement.id
+            for row in self.results()
+            if row.verdict is not Verdict.UNTESTED
+            and (is_part or len(row.requirement.operations) in (0, len(BY_KEY)))
+        }
+        places = self.places or {}
+        return {key: sorted(rules & at) for key, at in sorted(places.items()) if rules & at}
 
     def decide(self, requirement: str, comparison: Comparison, *, case: str | None = None) -> Finding | None:
         """Takes one comparison; gives the finding of a contradiction. KeyError: no such requirement.
@@ -461,5 +474,7 @@ def _counted(findings: dict[str, Finding], finding: Finding) -> Finding:
         findings[finding.signature] = finding
         return finding
     times = earlier.times + finding.times
-    findings[finding.signature] = replace(earlier, times=times)
+    is_same = (earlier.expected, earlier.actual) == (finding.expected, finding.actual)
+    varies = earlier.varies or finding.varies or not is_same
+    findings[finding.signature] = replace(earlier, times=times, varies=varies)
     return replace(finding, times=times)

@@ -30,6 +30,7 @@ from conformance.report.model.run import (
     Ending,
     FindingEntry,
     Run,
+    Scope,
 )
 from conformance.report.model.words import NOTHING_TESTED
 from conformance.spec import IMPACTS, REQUIREMENTS, Requirement
@@ -204,10 +205,21 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
         command=first.command,
         ending=_ending(folders, details, beside),
         changes=_changes(folders),
-        scope=first.scope.model_copy(update={"called": sorted(coverage.operations)}),
+        scope=_scope([folder.run.scope for folder in folders]),
         regressions=sorted(regressions, key=lambda row: row.exchange),
         notes=list(_notes(folders, coverage, traffic, details)),
     )
+
+
+def _scope(scopes: Sequence[Scope]) -> Scope:
+    """The first scope with what any part called and decided."""
+    places: dict[str, set[str]] = {}
+    for scope in scopes:
+        for place, rules in scope.decided.items():
+            places.setdefault(place, set()).update(rules)
+    called = set().union(*(scope.called for scope in scopes))
+    decided = {place: sorted(rules) for place, rules in sorted(places.items())}
+    return scopes[0].model_copy(update={"called": sorted(called), "decided": decided})
 
 
 def _folder(path: Path) -> Folder:
@@ -419,6 +431,8 @@ def _finding(entry: FindingEntry, renumbered: Numbers) -> Finding:
         other=None
         if other is None
         else OtherPlace(renumbered(other.exchange), other.endpoint, other.record, other.field),
+        is_aside=entry.is_aside,
+        varies=entry.varies,
     )
 
 

@@ -23,7 +23,6 @@ from conformance.report.model.marked import literal
 from conformance.report.model.regressions import Place, by_endpoint, difference_id, pattern_of, place_of
 from conformance.report.model.run import BaselineEntry, BaselineOutcome, FindingEntry, Regression, Run
 from conformance.report.model.words import listed, plural
-from conformance.spec import BY_KEY
 from conformance.verdicts.findings import Finding
 
 CUT_SHORT = frozenset(
@@ -124,11 +123,11 @@ def _decided(run: Run, baseline: Baseline) -> frozenset[RowKey]:
         if row.kind and (is_replay or not row.rule):
             return row.key in baseline.compared.decided
         rule = rules.get(row.rule)
-        if rule is None or (called and row.endpoint in BY_KEY and row.endpoint not in called):
+        if rule is None or (called and row.endpoint not in called):
             return False
-        is_there = rule.id in run.scope.decided.get(row.endpoint, ()) or rule.operations == [row.endpoint]
         needs_place = is_part or (not rule.operations and rule.id in checked)
-        return not needs_place or (is_there and row.endpoint in BY_KEY)
+        is_there = rule.id in run.scope.decided.get(row.endpoint, ()) or rule.operations == [row.endpoint]
+        return is_there or not needs_place
 
     return frozenset(row.key for row in baseline.rows if is_decided(row))
 

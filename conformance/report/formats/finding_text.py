@@ -42,6 +42,11 @@ def seen(finding: FindingEntry, limit: int = 300) -> str:
     return literal(finding.actual, limit) if words is None else one_line(words, limit)
 
 
+def times_of(finding: FindingEntry) -> str:
+    """How often a finding was seen, in words."""
+    return f"{finding.times:,} times{', also with other values' if finding.varies else ''}"
+
+
 def own_message(finding: FindingEntry, limit: int = 600) -> str:
     """The message where it says more than place, expected and seen do; else nothing."""
     repeats = finding.message.startswith(f"{finding.path or 'the answer'}: expected ")

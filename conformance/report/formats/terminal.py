@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from conformance.report.across.baseline_rows import UNEXPLAINED
-from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
+from conformance.report.formats.finding_text import contrast, expectation, own_message, seen, times_of
 from conformance.report.model.again import rerun_finding
 from conformance.report.model.failures import RunFailures, failures_of, label_of, weighs
 from conformance.report.model.gravity import groups_of
@@ -111,7 +111,7 @@ def finding_lines(run: Run, finding: FindingEntry, *, pen: Pen) -> list[str]:
     stated = STATEMENTS.get(finding.requirement, "")
     rule = next((row.statement for row in run.requirements if row.id == finding.requirement), stated)
     place = f" at {one_line(finding.path, 80)}" if finding.path else ""
-    times = f", {finding.times:,} times" if finding.times > 1 else ""
+    times = f", {times_of(finding)}" if finding.times > 1 else ""
     numbers = ", ".join(map(str, finding.exchanges[-6:])) or "none"
     noun = "exchange" if len(finding.exchanges) == 1 else "exchanges"
     message = own_message(finding, 300)
@@ -188,9 +188,11 @@ def _baseline(run: Run, failures: RunFailures, pen: Pen) -> Iterator[str]:
         yield f"     {pen('known', 'known')} {one_line(entry.signature, 160)}: {one_line(entry.reason, 120)}"
     if len(base.known) > MOST_KNOWN:
         yield f"     and {len(base.known) - MOST_KNOWN} more known in the report"
-    for row in failures.outdated:
+    for row in failures.outdated[:MOST_KNOWN]:
         label = pen("warn" if row.label == "stale" else "fail", row.label)
         yield f"     {label} {one_line(row.entry.signature, 160)}: {row.problem}"
+    if len(failures.outdated) > MOST_KNOWN:
+        yield f"     and {len(failures.outdated) - MOST_KNOWN} more rows that are out of date in the report"
     yield from _unknown_rules(base, run.own_ids, pen)
     unexplained = dict.fromkeys(entry.signature for entry in base.known if entry.reason in UNEXPLAINED)
     if unexplained:

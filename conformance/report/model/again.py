@@ -13,7 +13,7 @@ from conformance.report.model.visible import one_line, visible
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
 from conformance.spec.tables import MFA_METHODS
 from conformance.traffic.capture.writer import har_entry
-from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Request
+from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Json, Request
 from conformance.traffic.values import REDACTED
 
 BUNDLED = ("", "bundled")
@@ -24,12 +24,16 @@ SET_BY_THE_CLIENT = frozenset(
 )
 
 RETURNED_EARLIER = frozenset({"sessionId", "refreshToken", "code", "keyId", "encReqKey", "encRespKey"})
-"""Body fields whose values an earlier answer or a device returned: they cannot be sent a second time."""
+"""Body fields whose values an earlier answer or a device returned: a second request needs values of its own.
+A placeholder whose origin is known says which."""
+
+LOGIN_SESSION = "[session-id-1]"
+"""Stands for the ``sessionId`` of a sign-in, which each sign-in begins anew."""
 
 KEPT_BY_SIGN_IN = frozenset({"x-portal-access-code", "x-client-hash"})
 """Headers that the requests of a sign-in have in common with those of its session."""
 
-SIGN_IN = (
+SIGN_IN: tuple[tuple[str, str, dict[str, Json]], ...] = (
     ("To sign in, this returns data.sessionId", LOGIN_INITIATE, {"email": "EMAIL", "password": "PASSWORD"}),
     (
         "this mails a code, for the method EMAIL alone",
@@ -73,11 +77,7 @@ def rerun_finding(run: Run, finding: FindingEntry) -> str:
     rule = next((row for row in run.requirements if row.id == finding.requirement), None)
     is_of_all = rule is None or not (rule.operations or rule.is_own)
     case = finding.case if run.command == "run" and (finding.case or "").startswith("cases/") else None
-    name = finding.requirement
-    if case and (finding.is_aside or finding.other is not None):
-        name = f"{name} {case}"
-    elif case and is_of_all:
-        name = case
+    name = finding.rule_and_case or (case if case and is_of_all else finding.requirement)
     return rerun(run, name, is_strict=finding.verdict == "warn")
 
 
@@ -119,13 +119,19 @@ def curl(exchanges: Sequence[Exchange], origins: Origins) -> str | None:
     """Curl lines that repeat the requests, with secrets as variables, above them a comment for each secret
     whose origin is known; None where a request cannot be sent a second time, or there are many."""
     requests = [each.request for each in exchanges]
-    if not 0 < len(requests) <= MOST_REQUESTS or not all(map(_is_repeatable, exchanges)):
+    is_repeatable = all(_is_repeatable(each, origins) for each in exchanges)
+    if not 0 < len(requests) <= MOST_REQUESTS or not is_repeatable:
         return None
     sent = " ".join(text for each in requests for text in (each.url, *_headers(each), *_body(each)))
     named = origins_in(sent, origins)
     comments = [line for each in reversed(named) for line in _where_from(each, origins)]
+    is_by_session = LOGIN_SESSION in sent
+    if is_by_session:
+        comments.append(f"# {_variable(LOGIN_SESSION)}: data.sessionId of the answer to {LOGIN_INITIATE}")
     if any(LOGIN_COMPLETE in origin for origin in named.values()):
-        comments += _sign_in(requests[0])
+        comments += _sign_in(requests[0], SIGN_IN)
+    elif is_by_session and not any(_is_initiate(each) for each in requests):
+        comments += _sign_in(requests[0], SIGN_IN[:2])
     text = "\n".join([*comments, *map(_command, requests)])
     return text if len(text) <= MOST_CHARACTERS and visible(text) == text else None
 
@@ -150,15 +156,26 @@ def _headers(request: Request) -> list[str]:
 
 
 def _body(request: Request) -> list[str]:
-    return [] if request.body is ABSENT else [json.dumps(request.body, ensure_ascii=False)]
+    body = request.body
+    if _is_of_login_session(request) and isinstance(body, dict) and "sessionId" in body:
+        body = {**body, "sessionId": LOGIN_SESSION}
+    return [] if body is ABSENT else [json.dumps(body, ensure_ascii=False)]
 
 
-def _sign_in(request: Request) -> Iterator[str]:
-    """The curl lines of a sign-in at the target of a request, as comments."""
+def _is_initiate(request: Request) -> bool:
+    return request.operation is not None and request.operation.key == LOGIN_INITIATE
+
+
+def _is_of_login_session(request: Request) -> bool:
+    return request.operation is not None and request.operation.key in (LOGIN_MFA_SEND, LOGIN_COMPLETE)
+
+
+def _sign_in(request: Request, steps: Sequence[tuple[str, str, dict[str, Json]]]) -> Iterator[str]:
+    """The curl lines of steps of a sign-in at the target of a request, as comments."""
     portal = request.url.partition("/web/v1/")[0]
     headers = [f"{name}: {value}" for name, value in request.headers if name.lower() in KEPT_BY_SIGN_IN]
     words = " ".join(f"-H {_quoted(each)}" for each in (*headers, "Content-Type: application/json"))
-    for effect, key, body in SIGN_IN:
+    for effect, key, body in steps:
         path = key.partition(" ")[2]
         yield f"# {effect}:"
         yield f"#   curl -sS {_quoted(portal + path)} {words} --data-raw {_quoted(json.dumps(body))}"
@@ -179,14 +196,18 @@ def _comment(exchange: Exchange, origins: Origins) -> dict[str, str]:
     return {"comment": " ".join(with_origin(each, origins) for each in named)} if named else {}
 
 
-def _is_repeatable(exchange: Exchange) -> bool:
-    """Whether a request can be sent a second time: known, plain, with nothing that serves once."""
+def _is_repeatable(exchange: Exchange, origins: Origins) -> bool:
+    """Whether a request can be sent a second time: known, plain, with nothing that serves once and that a
+    reader cannot get anew."""
     request = exchange.request
     if request.is_unknown or request.state == NOT_JSON or exchange.plain is not None:
         return False
     if request.header("x-secure-channel-session-id"):
         return False
-    return not (isinstance(request.body, dict) and RETURNED_EARLIER & request.body.keys())
+    fields = request.body if isinstance(request.body, dict) else {}
+    known = {name for name, value in fields.items() if isinstance(value, str) and value in origins}
+    known |= {"sessionId"} if _is_of_login_session(request) else set()
+    return not RETURNED_EARLIER & fields.keys() - known
 
 
 def _quoted(text: str) -> str:

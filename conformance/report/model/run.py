@@ -110,7 +110,8 @@ class FindingEntry(Part):
     place in the body; ``missing`` says that nothing stood there, which ``actual`` cannot tell from null.
     ``severity`` is ``access``, ``secret``, ``data``, ``client``, ``differs`` or ``own``; ``filters`` are
     those of the requests whose listing was compared, where a finding is about which records it holds.
-    ``is_aside``: the case does not declare the requirement, so that this case alone shows it again."""
+    ``is_aside``: the case does not declare the requirement, so that this case alone shows it again;
+    ``varies``: at some of the ``times`` other values were seen or expected."""
 
     requirement: RuleId
     verdict: VerdictName
@@ -129,11 +130,20 @@ class FindingEntry(Part):
     severity: str = ""
     filters: list[str] = []
     is_aside: bool = False
+    varies: bool = False
 
     @property
     def id(self) -> str:
         """The id by which a finding is accepted; it stays the same from run to run."""
         return short_id(self.signature)
+
+    @property
+    def rule_and_case(self) -> str | None:
+        """Rule and case, as ``--rerun`` takes them, of what this case alone shows again: where it does not
+        declare the rule, or compared with an answer to it. None of other findings."""
+        case = self.case or ""
+        is_of_case = case.startswith("cases/") and (self.is_aside or self.other is not None)
+        return f"{self.requirement} {case}" if is_of_case else None
 
 
 def short_id(*names: str) -> str:
@@ -195,8 +205,8 @@ class Timed(Part):
 
 
 class OperationTime(Part):
-    """How long the answers of one endpoint took, in milliseconds. ``statuses``: how often it had each, of an
-    endpoint that the specification does not describe."""
+    """How long the answers of one endpoint took, in milliseconds, and how often they had each of
+    ``statuses``."""
 
     endpoint: str
     group: str

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from markupsafe import Markup
 
-from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
+from conformance.report.formats.finding_text import contrast, expectation, own_message, seen, times_of
 from conformance.report.formats.html.card.exchange_view import (
     exchange_views,
     expected_in,
@@ -185,6 +185,7 @@ WORDS: dict[str, Callable[..., object]] = {
     "numbers_of": numbers_of,
     "one_line": one_line,
     "own_message": own_message,
+    "times_of": times_of,
     "place_of": place_of,
     "plural": plural,
     "seen": seen,
