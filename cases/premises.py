@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from conformance.cases import (
@@ -173,6 +173,14 @@ def count(exchange: Exchange, path: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
         raise Untestable(f"the answer of {endpoint_of(exchange)} has no whole number at {path}", "target")
     return int(value)
+
+
+def with_ids(records: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
+    """The records that show their id as a text. Raises Untestable where some are listed and none does."""
+    shown = [record for record in records if isinstance(record.get("bizId"), str)]
+    if records and not shown:
+        raise Untestable("the listing does not show an id of each record as a text", "target")
+    return shown
 
 
 def listed(exchange: Exchange, path: str = "data") -> list[dict[str, Json]]:

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from cases.pagination.test_pages import ORDER_LISTING
-from cases.premises import authorized, granted, is_invalid, text
+from cases.premises import authorized, granted, is_invalid, text, with_ids
 from cases.reading import NO_FILTER, PENDING
 from conformance.cases import (
     LAG,
@@ -69,7 +69,7 @@ def mine_and_current(portal: Portal, caller: Account) -> Iterator[Read]:
 
 def some_of(listing: Exchange, *fields: str) -> list[str]:
     """Ids of a listing, of records that differ in these fields first."""
-    shown = [record for _, record in records(listing) if isinstance(record.get("bizId"), str)]
+    shown = with_ids([record for _, record in records(listing)])
     kinds: dict[str, dict[str, Json]] = {}
     for record in shown:
         kinds.setdefault(str([record.get(field) for field in fields]), record)

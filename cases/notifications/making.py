@@ -8,7 +8,17 @@ from dataclasses import dataclass
 
 from cases.changing import Creation, creation
 from cases.coded import state_of
-from cases.premises import authorized, change_accepted, count, form, granted, is_invalid, listed, settled
+from cases.premises import (
+    authorized,
+    change_accepted,
+    count,
+    form,
+    granted,
+    is_invalid,
+    listed,
+    settled,
+    with_ids,
+)
 from conformance.cases import (
     RECORD_UNKNOWN,
     UNFILTERED,
@@ -52,7 +62,7 @@ def total(exchange: Exchange) -> int:
 
 def any_record(exchange: Exchange, *fields: str) -> dict[str, Json]:
     """A listed record with these fields as text. Raises Untestable where there is none."""
-    for record in items(exchange):
+    for record in with_ids(items(exchange)):
         if all(isinstance(record.get(field), str) and record[field] for field in fields):
             return record
     raise Untestable("the target lists none to compare with", "environment")
@@ -68,7 +78,7 @@ def record_of(portal: Portal, caller: Account, key: str, id: str) -> tuple[Excha
         bare = authorized(portal.call(key, json={"bizId": id}, token=caller.token))
         listing = bare if bare.success and items(bare) else listing
     if len(ids(listing)) < len(items(listing)):
-        raise Untestable("the listing does not show an id of each record", "target")
+        raise Untestable("the listing does not show an id of each record as a text", "target")
     return listing, next((record for record in items(listing) if record.get("bizId") == id), None)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from cases.coded import state_of
 from cases.notifications.making import asked, items, matching
-from cases.premises import granted
+from cases.premises import granted, with_ids
 from conformance.cases import (
     STATES,
     Account,
@@ -30,8 +30,8 @@ Record = dict[str, Json]
 
 def first_of(records: list[Record], passes: Callable[[Record], bool], what: str) -> Record:
     """Raises Untestable where there is none."""
-    for record in records:
-        if isinstance(record.get("bizId"), str) and passes(record):
+    for record in with_ids(records):
+        if passes(record):
             return record
     raise Untestable(f"the first page lists no {what}", "environment")
 
