@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlencode
 
 import pytest
 
 from cases.every_endpoint.test_ended_tokens import READ_BY_TOKEN
 from cases.every_endpoint.test_ingress import ACCESS_CODE
 from cases.premises import answered, form, granted
-from cases.reading import read
+from cases.reading import QUERIES, read
 from conformance.cases import (
     BY_KEY,
     HELD,
@@ -106,19 +107,25 @@ def test_no_other_door_leads_past_the_token_or_the_ingress(
 ) -> None:
     served = shown_to_its_caller(portal, admin, row)
     for door in doors_of(row, effort):
-        verify("AUTHN-025", shows_nothing(door.open(portal, row.path), served))
+        verify("AUTHN-025", shows_nothing(row, door.open(portal, row.path), served))
         outside = door.open(portal, row.path, token=admin.token, headers={ACCESS_CODE: None})
-        verify("HEADER-025", shows_nothing(outside, served))
-    verify("AUTHN-025", shows_no_length(answered(portal.get(row.path, method="HEAD")), served))
+        verify("HEADER-025", shows_nothing(row, outside, served))
+    address = "?".join(filter(None, (row.path, urlencode(QUERIES.get(row.key, {})))))
+    verify("AUTHN-025", shows_no_length(row, answered(portal.get(address, method="HEAD")), served))
 
 
-def shows_no_length(head: Exchange, served: Exchange) -> Comparison:
+def shows_no_length(row: Operation, head: Exchange, served: Exchange) -> Comparison:
     """Whether HEAD without a token is not answered as the GET of whom the endpoint serves."""
     length = served.at("headers.content-length")
     is_told = isinstance(length, str) and head.at("headers.content-length") == length
     is_shown = is_told and head.status == served.status
     message = "HEAD without a token was answered with the length of what the endpoint holds"
-    return holds(head, "status", not is_shown, 401, served, message=message)
+    return about(row, holds(head, "status", not is_shown, 401, served, message=message))
+
+
+def about(row: Operation, comparison: Comparison) -> Comparison:
+    """The comparison, of which the endpoint is in question, and not the address of the request."""
+    return comparison if comparison is HELD else replace(comparison, about=row.key)
 
 
 @mark.requirement("AUTHN-025")
@@ -131,7 +138,7 @@ def test_no_other_method_leads_past_the_token(
 ) -> None:
     """Without a token: one of the endpoints that are not described may stand here."""
     served = shown_to_its_caller(portal, admin, row)
-    verify("AUTHN-025", shows_nothing(OVERRIDE.open(portal, row.path), served))
+    verify("AUTHN-025", shows_nothing(row, OVERRIDE.open(portal, row.path), served))
 
 
 def shown_to_its_caller(portal: Portal, admin: Account, row: Operation) -> Exchange:
@@ -145,8 +152,8 @@ def shown_to_its_caller(portal: Portal, admin: Account, row: Operation) -> Excha
     return served
 
 
-def shows_nothing(answer: Exchange, served: Exchange) -> Comparison:
+def shows_nothing(row: Operation, answer: Exchange, served: Exchange) -> Comparison:
     """Whether an answer has other fields than the endpoint's; whatever else stands at the address is none."""
     is_shown = answered(answer).success and form(answer.data) == form(served.data)
     message = "an endpoint that asks for it at its own address was served under another one"
-    return is_refused(answer, served, message=message) if is_shown else HELD
+    return about(row, is_refused(answer, served, message=message)) if is_shown else HELD

@@ -11,7 +11,14 @@ from conformance.replay.compare.meaning import GRAVEST_FIRST
 from conformance.replay.compare.outcome import Meaning, OtherAnswer, OutcomeTally, State
 from conformance.replay.options import FailOn
 from conformance.report.model.marked import literal
-from conformance.report.model.regressions import BESIDE, Place, by_cause, difference_id, place_of
+from conformance.report.model.regressions import (
+    BESIDE,
+    Place,
+    by_cause,
+    difference_id,
+    kind_in_words,
+    place_of,
+)
 from conformance.report.model.run import Regression
 from conformance.report.model.words import answers_in_words, listed, plural
 from conformance.traffic.clip import clipped
@@ -83,6 +90,8 @@ def groups_of(
             values |= {"other": other} if (other := (each.model_extra or {}).get("other")) else {}
             values |= {"id": difference_id(each)} if id(each) in held else {}
             groups[key] = _row(each.meaning, place_of(each), each.basis) | values | {"accepted": reason}
+        elif (each.recorded, each.replayed) != (groups[key]["recorded"], groups[key]["replayed"]):
+            groups[key]["varies"] = True
         _count(groups[key], each.exchange)
     for group in groups.values():
         group.pop("last", None)
@@ -125,6 +134,7 @@ def lines_of(groups: Sequence[Mapping[str, Json]]) -> Iterator[str]:
         more = f" and {others} more endpoint{'s' if others > 1 else ''}" if others else ""
         both = [group, group[BESIDE]] if BESIDE in group else [group]
         place = f"{group['endpoint']}{more}  {' and '.join(map(_change, both))}, in {answers_in_words(same)}"
+        place += ", also with other values" if any(each.get("varies") for each in same) else ""
         basis = "; ".join(dict.fromkeys(each["basis"] for each in both))
         yield f"{group['meaning'].upper()} {place}: {basis}{_ids((*same, *both))}"
     for (label, reason), same in counted.items():
@@ -143,7 +153,8 @@ def _change(group: Mapping[str, Json]) -> str:
     """Such as ``status 200 → 404``, ``data.total 10 → 9``, ``data.name "A" → left out``."""
     path, kind = group["path"] or "body", group["kind"]
     before, after = literal(group["recorded"], LONGEST_VALUE), literal(group["replayed"], LONGEST_VALUE)
-    place = path if kind in PLAIN_KINDS or path == kind else f"{path} {kind}"
+    words = kind if kind != "order" else kind_in_words(kind, group["recorded"], group["replayed"])
+    place = path if kind in PLAIN_KINDS or path == kind else f"{path} {words}"
     return (
         f"{place} {'left out' if kind == 'extra' else before} → {'left out' if kind == 'missing' else after}"
     )

@@ -242,11 +242,17 @@ def statuses(*replayed: int) -> OutcomeTally:
     return answered(*((Difference("status", ("status",), 200, live),) for live in replayed))
 
 
-def test_a_row_whose_values_changed_is_stale_and_leaves_the_new_ones_held(tmp_path: Path) -> None:
+def test_a_row_whose_values_changed_is_not_stale_and_leaves_the_new_ones_held(tmp_path: Path) -> None:
     run = replayed(tmp_path, at_status(was=200, now=404), tally=statuses(500, 500))
 
-    assert listed(run, "stale") == [f"{ROLES} status status 200 → 404"]
+    assert (listed(run, "stale"), listed(run, "undecided")) == ([], [f"{ROLES} status status 200 → 404"])
     assert [each.replayed for each in run.regressions] == [500, 500]
+
+
+def test_a_place_that_differs_in_other_values_than_its_row_is_accepted_for_any_values(tmp_path: Path) -> None:
+    _, new = accepted([status(404)], tmp_path, before=[at_status(was=200, now=500)])
+
+    assert not new.has_values
 
 
 def test_a_group_counts_only_what_its_row_accepts() -> None:

@@ -409,7 +409,7 @@ def finding_of(requirement: Requirement, comparison: Contradiction, *, case: str
     return Finding(
         requirement=requirement.id,
         verdict=CONTRADICTED[requirement.level],
-        endpoint=endpoint_of(exchange),
+        endpoint=comparison.about or endpoint_of(exchange),
         message=comparison.message or _message(comparison),
         expected=clipped(comparison.expected),
         actual=clipped(comparison.actual),

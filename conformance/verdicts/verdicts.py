@@ -26,7 +26,8 @@ class Contradiction:
     """Expected and actual value at one place of an exchange.
 
     ``path`` is ``status``, ``headers.NAME`` or a place in the body; ``also`` are the exchanges
-    that led here, in order. ``other`` is where another answer shows what was expected.
+    that led here, in order. ``other`` is where another answer shows what was expected. ``about`` is the key
+    of the endpoint in question where the request has another address.
     """
 
     exchange: Exchange
@@ -36,6 +37,7 @@ class Contradiction:
     message: str = ""
     also: tuple[Exchange, ...] = ()
     other: OtherPlace | None = None
+    about: str = ""
 
 
 class Held(Enum):

@@ -70,7 +70,8 @@ class Baseline:
 def outcome_of(run: Run, baseline: Baseline, today: date) -> BaselineOutcome:
     """Sets what fails a run, and its warnings, against the rows.
 
-    A row whose rule this run did not decide at its endpoint is neither known to hold nor stale.
+    A row whose rule this run did not decide at its endpoint is neither known to hold nor stale, nor is a row
+    of values at a place that now differs in others.
     """
     current = _contradictions(run)
     pairs = [(finding, baseline.row_of(finding, today)) for finding in current]
@@ -90,7 +91,8 @@ def outcome_of(run: Run, baseline: Baseline, today: date) -> BaselineOutcome:
     shown = baseline.compared.shown | {row.key for row in baseline.rows if any(map(row.lists, current))}
     decided = _decided(run, baseline)
     for row in baseline.rows:
-        if row.key in decided - shown and not row.flaky:
+        is_otherwise = row.has_values and row.place in regressed
+        if row.key in decided - shown and not row.flaky and not is_otherwise:
             outcome["stale"].append(row.entry())
         elif row.is_expired(today):
             outcome["expired"].append(row.entry())
@@ -227,7 +229,8 @@ def _accepted(run: Run, rows: Sequence[BaselineRow], ids: Set[str], is_stable: I
         if NOISY in ids and _may_be_noise(same[0]):
             new.append(replace(row, reason=NOISE, flaky=True))
         elif difference_id(same[0]) in ids or (row.rule, row.endpoint, row.path) in meant:
-            new += _with_values(row, same, is_stable)
+            is_varying = bool(listing.get(place))  # other values of it are accepted already
+            new += [row] if is_varying else _with_values(row, same, is_stable)
     for finding in _contradictions(run):
         if finding.id in ids and not any(row.lists(finding) for row in (*rows, *new)):
             new.append(BaselineRow(finding.requirement, finding.endpoint, pattern_of(finding.path)))

@@ -23,8 +23,16 @@ def contrast(finding: FindingEntry) -> str:
 
 
 def values(finding: FindingEntry, limit: int = 120) -> str:
-    """``seen 1, expected 0`` or ``seen "a", disagrees with "b"``."""
-    return f"seen {seen(finding, limit)}, {contrast(finding)} {expectation(finding.expected)}"
+    """``seen 1, expected 0`` or ``seen "a", disagrees with "b" at GET /… (exchange 7)``."""
+    return (
+        f"seen {seen(finding, limit)}, {contrast(finding)} {expectation(finding.expected)}{at_other(finding)}"
+    )
+
+
+def at_other(finding: FindingEntry) -> str:
+    """Where the other of two answers stands that a finding compares; empty where it compares none."""
+    other = finding.other
+    return f" at {one_line(other.endpoint, 160)} (exchange {other.exchange})" if other is not None else ""
 
 
 def message_of(finding: FindingEntry) -> str:

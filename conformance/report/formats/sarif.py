@@ -10,7 +10,7 @@ from typing import Any
 from conformance.report.formats.finding_text import own_message, values
 from conformance.report.model.again import rerun_rule
 from conformance.report.model.failures import failures_of, weighs
-from conformance.report.model.regressions import KINDS, RegressedPlace, change_of
+from conformance.report.model.regressions import RegressedPlace, change_of
 from conformance.report.model.regressions import places as places_of
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, moment
 from conformance.report.model.severity import severity_of
@@ -119,7 +119,7 @@ def _regressed(run: Run) -> list[RegressedPlace]:
 
 def _regression(place: RegressedPlace, places: Mapping[str, int]) -> dict[str, Any]:
     first = place.first
-    change = f"{KINDS.get(place.kind, place.kind)}: {change_of(first, 200)}"
+    change = f"{place.words}: {change_of(first, 200)}"
     text = f"{place.endpoint} at {place.path or 'the answer'}: {change}. {place.meaning}".rstrip()
     key = f"{place.endpoint} {place.path} {place.kind}"
     return _result(("REGRESSION", "error", text), key, (place.endpoint, place.exchanges), places)

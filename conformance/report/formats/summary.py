@@ -16,7 +16,7 @@ from conformance.report.model.failures import (
 )
 from conformance.report.model.gravity import groups_of
 from conformance.report.model.groups import gravest_first
-from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal
+from conformance.report.model.regressions import RegressedPlace, change_of, of_one_refusal
 from conformance.report.model.run import BaselineEntry, FindingEntry, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
@@ -118,7 +118,7 @@ def _regressions(failures: RunFailures) -> Iterator[str]:
 
 def _change(place: RegressedPlace) -> str:
     where = f" at {code(place.path)}" if place.path else ""
-    return f"{where}: {KINDS.get(place.kind, place.kind)}: {change_of(place.first, 120, quoted=code)}"
+    return f"{where}: {place.words}: {change_of(place.first, 120, quoted=code)}"
 
 
 def _blocking(run: Run, failures: RunFailures) -> Iterator[str]:

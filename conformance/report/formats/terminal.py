@@ -9,7 +9,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from conformance.report.across.baseline_rows import UNEXPLAINED
-from conformance.report.formats.finding_text import contrast, expectation, own_message, seen, times_of
+from conformance.report.formats.finding_text import (
+    at_other,
+    contrast,
+    expectation,
+    own_message,
+    seen,
+    times_of,
+)
 from conformance.report.model.again import rerun_finding
 from conformance.report.model.failures import RunFailures, failures_of, label_of, weighs
 from conformance.report.model.gravity import groups_of
@@ -123,7 +130,7 @@ def finding_lines(run: Run, finding: FindingEntry, *, pen: Pen) -> list[str]:
         f"     {one_line(finding.endpoint, 160)}",
         *([f"     {message}"] if message else []),
         f"     seen{place}: {seen(finding, 160)}{times}",
-        f"     {contrast(finding)}: {expectation(finding.expected)[:300]}",
+        f"     {contrast(finding)}: {expectation(finding.expected)[:300]}{at_other(finding)}",
         pen("dim", f"     {noun} {numbers} · id {finding.id}{again}"),
     ]
 

@@ -73,7 +73,11 @@ MOST_CHARACTERS = 6_000
 def rerun_finding(run: Run, finding: FindingEntry) -> str:
     """The command that shows a finding again, with exit code 1: by its rule; by the case that came across it
     where the rule is about every endpoint; by both where other cases test the rule, or two answers of which
-    another case saw the first disagree."""
+    another case saw the first disagree. In a replay only its recording asks for these two answers."""
+    if run.command == "replay" and finding.other is not None:
+        target = ["--target", run.target.url, "--profile", run.target.profile or "PROFILE"]
+        words = ["portal-conformance", "replay", "RECORDING", *target, "--impact", run.impact or "read-only"]
+        return " ".join(map(_word, words))
     rule = next((row for row in run.requirements if row.id == finding.requirement), None)
     is_of_all = rule is None or not (rule.operations or rule.is_own)
     case = finding.case if run.command == "run" and (finding.case or "").startswith("cases/") else None
@@ -145,7 +149,8 @@ def _where_from(placeholder: str, origins: Origins) -> Iterator[str]:
 
 
 def _command(request: Request) -> str:
-    words = [f"curl -sS -i -X {shlex.quote(request.method)} {_quoted(request.url)}"]
+    method = "-I" if request.method == "HEAD" else f"-i -X {shlex.quote(request.method)}"
+    words = [f"curl -sS {method} {_quoted(request.url)}"]
     words += [f"-H {_quoted(each)}" for each in _headers(request)]
     words += [f"--data-raw {_quoted(each)}" for each in _body(request)]
     return " \\\n  ".join(words)

@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.report.model.marked import literal
 from conformance.report.model.run import Regression, Run, short_id
-from conformance.traffic.exchange import dig
+from conformance.traffic.exchange import Json, dig
 
 KINDS = {
     "status": "another status",
@@ -24,6 +24,14 @@ KINDS = {
     "repetition": "another value at each read",
 }
 """The kinds of differences, in the words of a reader."""
+
+
+def kind_in_words(kind: str, recorded: Json, replayed: Json) -> str:
+    """The kind of a difference in the words of a reader. A list with other records is in no other order."""
+    lists = [sorted(map(literal, side)) for side in (recorded, replayed) if isinstance(side, list)]
+    if kind == "order" and len(lists) == 2 and lists[0] != lists[1]:
+        return "other records"
+    return KINDS.get(kind, kind)
 
 
 def change_of(regression: Regression, longest: int, *, quoted: Callable[[str], str] = str) -> str:
@@ -73,6 +81,11 @@ class RegressedPlace:
     @property
     def first(self) -> Regression:
         return self.regressions[0]
+
+    @property
+    def words(self) -> str:
+        """The kind, in the words of a reader."""
+        return kind_in_words(self.kind, self.first.recorded, self.first.replayed)
 
     @property
     def meaning(self) -> str:
@@ -157,8 +170,7 @@ def of_one_cause(places: Iterable[RegressedPlace]) -> list[list[tuple[RegressedP
 def sentence_of(same: Sequence[RegressedPlace], where: str = "") -> str:
     """Describes places of one cause: recorded value, replayed value, meaning."""
     changes = (
-        f"{place.path or 'the answer'}: {KINDS.get(place.kind, place.kind)}: {change_of(place.first, 200)}"
-        for place in same
+        f"{place.path or 'the answer'}: {place.words}: {change_of(place.first, 200)}" for place in same
     )
     meanings = "; ".join(dict.fromkeys(place.meaning for place in same))
     return f"{'; '.join(changes)}{where}. {meanings}".rstrip()

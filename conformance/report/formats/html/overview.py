@@ -12,7 +12,7 @@ from conformance.report.formats.html.traffic import ignored_entries
 from conformance.report.formats.page import Cells, anchor, code, with_code
 from conformance.report.model.failures import FAILING, Blocker, RunFailures, failures_of
 from conformance.report.model.groups import FindingGroup, gravest_first, grouped
-from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_cause
+from conformance.report.model.regressions import RegressedPlace, change_of, of_one_cause
 from conformance.report.model.run import Run
 from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.report.model.visible import one_line
@@ -174,7 +174,7 @@ def _regressed(cause: Sequence[Sequence[RegressedPlace]]) -> Cells:
     answers = {number for others in cause for each in others for number in each.exchanges}
     times = f" · {plural(len(answers), 'answer')}{f', also at {more} more endpoints' if more else ''}"
     return _row(
-        ("fail", " and ".join(KINDS.get(each.kind, each.kind) for each in same), "regressions"),
+        ("fail", " and ".join(each.words for each in same), "regressions"),
         code(one_line(place.endpoint, 200)),
         severity=MEANINGS.get(place.first.meaning, ""),
         under=f"{'; '.join(changes)}{times}",

@@ -181,7 +181,8 @@ def endpoint_map(run: Run, anchors: Mapping[tuple[str, str], str]) -> Cells:
     for finding in run.findings:
         if finding.verdict in ("fail", "warn"):
             about = rows[finding.requirement].operations if finding.requirement in rows else []
-            for key in {finding.endpoint, *(about if len(about) == 1 else ())}:
+            other = () if finding.other is None else (finding.other.endpoint,)
+            for key in {finding.endpoint, *other, *(about if len(about) == 1 else ())}:
                 contradictions.setdefault(key, []).append(finding)
     answered = {timing.endpoint: timing.statuses for timing in run.timings}
     regressed = {regression.endpoint for regression in run.regressions}

@@ -10,10 +10,10 @@ from conformance.report.model.json_differences import differences_in
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import (
     BESIDE,
-    KINDS,
     answers_in,
     by_cause,
     difference_id,
+    kind_in_words,
     pattern_of,
 )
 from conformance.report.model.run import Run
@@ -111,15 +111,16 @@ def _group(name: str, causes: Sequence[Sequence[Row]], numbers: Mapping[int, int
 def _row(rows: Sequence[Row], numbers: Mapping[int, int]) -> Cells:
     first = rows[0]
     both = [first, first[BESIDE]] if BESIDE in first else [first]
-    kinds = [str(row.get("kind", "")) for row in both]
-    kind, basis = kinds[0], str(first.get("basis", ""))
+    kind, basis = str(first.get("kind", "")), str(first.get("basis", ""))
     endpoints = list(dict.fromkeys(one_line(str(row.get("endpoint", "")), 200) for row in rows))
     places = differing_places(first.get("recorded"), first.get("replayed"))
     if len(both) > 1:
         places = [_values(row) for row in both]
     has_values, path = "recorded" in first, one_line(str(first.get("path", "")), 200)
     return Cells(
-        what=" and ".join(KINDS.get(each, each) for each in kinds),
+        what=" and ".join(
+            kind_in_words(str(row.get("kind", "")), row.get("recorded"), row.get("replayed")) for row in both
+        ),
         ids=listed(
             dict.fromkeys(each["id"] for row in rows for each in (row, row.get(BESIDE, {})) if "id" in each),
             MOST_NUMBERS,
@@ -132,6 +133,7 @@ def _row(rows: Sequence[Row], numbers: Mapping[int, int]) -> Cells:
         places=places,
         recorded=_side(first, "recorded", is_missing=kind == "extra") if has_values else "",
         replayed=_side(first, "replayed", is_missing=kind == "missing") if has_values else "",
+        varies=bool(first.get("varies")),
         basis=one_line(basis, 300),
         statement=REQUIREMENTS[basis].statement if basis in REQUIREMENTS else "",
         other=_other(first.get("other")),
