@@ -79,7 +79,8 @@ def test_a_rule_that_a_greater_impact_or_a_clock_decides_names_the_impact() -> N
 def test_a_plan_says_that_no_account_is_changed_where_the_budget_is_too_short_to_restore_it(
     text: str,
 ) -> None:
-    changes = "changes   none of accounts: the time budget is shorter than what restoring them may take"
+    longer = "the time budget is shorter than what restoring them may take"
+    changes = f"changes   none of accounts, so that the rules on them stay undecided: {longer}"
 
     plans = [plan(without_clock(text), "mutating", PlanChoice(budget=seconds)) for seconds in (60, 600)]
 
@@ -248,7 +249,8 @@ def test_a_plan_counts_what_its_time_budget_has_no_sign_ins_and_no_time_for(text
     halved = plan(without_clock(text), "disruptive", PlanChoice(budget=300.0))
     assert halved.floor == plan(without_clock(text), "disruptive").floor
     assert f"would try {short.cases:,} of 1,1" in shown
-    assert f"budget    {len(short.late)} cases not begun, and {len(short.beyond_time)} rules, " in shown
+    counts = f"{len(short.late)} cases not begun, and at least {len(short.beyond_time)} rules, "
+    assert f"budget    {counts}" in shown
     assert "floor     435 musts; this run would test fewer, and be inconclusive (exit code 5)" in shown
     assert "floor     435 musts; below it a run is inconclusive (exit code 5)" in as_text(whole)
 

@@ -432,6 +432,8 @@ def test_pruning_removes_what_the_run_calls_stale_and_names_it(
 
     assert [row.rule for row in load(reports.known)] == ["ZZZ-001"]
     assert f"Removed from {reports.known}: {DATA} (fixed in the next release)." in capsys.readouterr().out
+    assert reports.change("--prune") == 0
+    assert "is stale by this run" in capsys.readouterr().out
 
 
 def test_a_comparison_leaves_out_what_is_listed_of_the_newer_run() -> None:

@@ -172,6 +172,8 @@ def accept(run: Run, path: Path, ids: Sequence[str], *, is_pruned: bool, is_stab
     rows = [*kept, *new]
     write(rows, path)
     sentences = [f"Removed from {path}: {row.signature} ({row.reason})." for row in removed]
+    if is_pruned and not removed:
+        sentences.append(f"No row of {path} is stale by this run.")
     sentences.append(f"{path}: {plural(len(rows), 'row')}, {len(new)} of them new.")
     if EACH in ids and not new and (left := [each.id for each in run.findings if each.verdict == "warn"]):
         rule = "Warnings fail no run without --strict"

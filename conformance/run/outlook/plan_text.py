@@ -82,7 +82,8 @@ def ahead_lines(planned: RunPlan) -> Iterator[str]:
         kept = f"up to {planned.restoring:g} s of the time budget are kept as long as something is changed"
         yield f"restoring {kept}, to restore it"
     if planned.is_too_short_to_restore:
-        yield "changes   none of accounts: the time budget is shorter than what restoring them may take"
+        longer = "the time budget is shorter than what restoring them may take"
+        yield f"changes   none of accounts, so that the rules on them stay undecided: {longer}"
     if planned.is_unbounded and planned.minutes > LONG_MINUTES:
         yield "budget    --time-budget 10m leaves out what takes longer, and names it"
 
@@ -93,7 +94,7 @@ def _beyond_budget(planned: RunPlan) -> Iterator[str]:
         musts = sum(REQUIREMENTS[rule].level == "must" for rule in planned.beyond_time)
         rules = f"{plural(len(planned.beyond_time), 'rule')}, {plural(musts, 'must')} among them"
         cases = f"{plural(len(planned.late), 'case')} not begun, and " if planned.late else ""
-        yield f"budget    {cases}{rules}, not decided within it"
+        yield f"budget    {cases}at least {rules}, not decided within it; waits for sign-ins may leave more"
 
 
 def _sign_ins(planned: RunPlan) -> str:
