@@ -234,7 +234,7 @@ CONSEQUENCES = {
     ),
     "default-range-is-90-days": "ORDER-029 ORDER-037",
     "default-range-is-seven-days": "ORDER-020",
-    "sort-reversed": "ORDER-035 ORDER-041 ORDER-042",
+    "sort-reversed": "ORDER-035",
     "orders-ask-for-no-challenge": "AUTHN-019",
     "post-auth-login-initiate-is-not-offered": "LOGIN-040 LOGIN-041",
     "post-auth-login-mfa-send-is-not-offered": "LOGIN-022",

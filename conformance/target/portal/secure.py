@@ -22,6 +22,7 @@ from conformance.target.profile.tables import SecureChannelSettings
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Plain, Response
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.comparisons import KNOWN_CODES, is_rate_limited
+from conformance.verdicts.findings import shown
 
 __all__ = ["CONTENT_TYPE", "SESSION_HEADER", "Channel", "SecureChannel", "Wrapping", "ended", "wrapped"]
 
@@ -64,6 +65,8 @@ class SecureChannel:
         """The key in an answer of public-key. Raises Untestable where none can be read."""
         if not answer.success:
             raise Untestable(f"{PUBLIC_KEY} was refused: {refusal(answer)}", "target")
+        if not isinstance(answer.data, dict | list | str):
+            raise Untestable(f"{PUBLIC_KEY} shows no key: its data is {shown(answer.data)}", "target")
         settings = self._settings
         key = find_key(answer.data, id_field=settings.key_id_field, key_field=settings.public_key_field)
         if key is None:
