@@ -19,6 +19,7 @@ from conformance.spec import BY_KEY
 from conformance.spec.places import OWN_SECTION
 from conformance.spec.requirements import present_id, present_signature
 from conformance.traffic.clip import clipped
+from conformance.traffic.documents import report_bytes
 from conformance.traffic.exchange import Json
 from conformance.verdicts.findings import Finding, Observation, Result
 
@@ -295,7 +296,8 @@ class Scope(Part):
     given (``10m``); ``effort``: that of the examples that a run generates. ``called`` are the endpoints that
     were called, ``decided``, by endpoint, the rules about every endpoint that were decided, of a selection
     all; ``more`` says what the next impact, or an account that the profile lacks, would test beside;
-    ``rules`` are the files of the user's own rules."""
+    ``rules`` are the files of the user's own rules. ``seed`` is that of generated requests, ``settings`` are
+    the keys of the profile, without values. ``edition`` and ``edition_level`` say what to conform to."""
 
     selection: str = ""
     bundled: bool = False
@@ -306,11 +308,27 @@ class Scope(Part):
     decided: dict[str, list[str]] = {}
     more: list[str] = []
     rules: list[str] = []
+    seed: int | None = None
+    settings: list[str] = []
+    edition: str = ""
+    edition_level: str = ""
+
+
+class EditionOutcome(Part):
+    """Whether a run conforms to a level of an edition, whose lists alone decide: rules that it contradicts,
+    whatever their verdict, and that it left untested. ``not_scored`` were decided, and are newer."""
+
+    name: str
+    level: str
+    conforms: bool
+    contradicted: list[RuleId] = []
+    untested: list[RuleId] = []
+    not_scored: list[RuleId] = []
 
 
 EXTRAS = (
     *("exit_codes", "own_rules", "readings", "deviations", "timings", "timeline", "notes", "changes"),
-    *("baseline", "since"),
+    *("baseline", "since", "edition"),
     "secrets",
 )
 """The keys of a run that ``results.json`` leaves out where they are empty."""
@@ -380,6 +398,7 @@ class Run(Part):
     changes: ChangesMade | None = None
     baseline: BaselineOutcome | None = None
     since: Since | None = None
+    edition: EditionOutcome | None = None
     secrets: dict[str, str] = {}
 
     @property
@@ -414,11 +433,11 @@ class Run(Part):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """The run of a ``results.json``, or of a folder that holds one. UsageError: there is none, or it
-        is another file."""
+        """The run of a ``results.json``, or of a folder or zip that holds one. UsageError: there is none, or
+        it is another file."""
         file = path / "results.json" if path.is_dir() else path
         try:
-            return cls.model_validate_json(file.read_bytes())
+            return cls.model_validate_json(report_bytes(file, "results.json"))
         except FileNotFoundError:
             raise UsageError(
                 f"{file}: there is no such file. A run writes it under its --out folder."
