@@ -65,15 +65,14 @@ def judged(run: Run, exchanges: Path, other: list[str]) -> Ledger:
     run did: a check does it on request."""
     cases = (case for row in run.requirements for case in row.cases)
     model = run.command == "run" or not OF_MODEL.isdisjoint(cases)
-    ledger = Ledger(REQUIREMENTS)
+    ledger, moved = Ledger(REQUIREMENTS), 0
     judge = watch(ledger, judge=judge_of(model=model))
     with rare_garbage_collection():
         for number, exchange in enumerate(capture.read(exchanges), 1):
-            if exchange.n != number and not other:
-                other.append(
-                    f"exchanges.jsonl: line {number} is exchange {exchange.n}: lines were taken out."
-                )
+            moved = moved or (number if exchange.n != number else 0)
             judge(exchange)
+    if moved:
+        other.append(f"exchanges.jsonl: line {moved} has another number: lines were taken out or moved.")
     return ledger
 
 
