@@ -47,7 +47,7 @@ def _refuse_secrets(exchanges: Path) -> None:
         bare = Request(method=sent.method, url=sent.url) if is_of_a_recorder(exchange) else sent
         finder.register(replace(exchange, request=bare), secrets)
         if finder.has_changed_any:
+            where = f"{exchanges}: exchange {exchange.n}"
             raise UsageError(
-                f"{exchanges}: exchange {exchange.n} has what looks like a secret ({listed(finder.counts)})."
-                " Where it is one, run anew with --redact NAME."
+                f"{where} has a likely secret ({listed(finder.counts)}). Redact it: --redact NAME."
             )

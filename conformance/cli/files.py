@@ -148,7 +148,7 @@ def _compare_two(options: Options) -> int:
     from conformance.report.across.baseline import baseline_of
     from conformance.report.across.models import as_json
 
-    old, new = map(Run.read, options.runs)
+    old, new = map(_run_of, options.runs)
     comparison = compare.compare(old, new, baseline_of(options.known, is_strict=new.strict))
     files = {"compare.html": compare_pages.as_html, "compare.json": as_json}
     _answer(options, comparison, compare_pages.as_text, files)
@@ -159,17 +159,22 @@ def _compare_several(options: Options) -> int:
     from conformance.report.across import matrix
     from conformance.report.across.models import as_json
 
-    names = [_name_of(place) for place in options.runs]
-    runs_matrix = matrix.matrix([Run.read(place) for place in options.runs], names)
+    places = [place.parent if place.is_file() and place.suffix != ".zip" else place for place in options.runs]
+    names = [place.name.removesuffix(".zip") for place in places]
+    runs_matrix = matrix.matrix(list(map(_run_of, options.runs)), names)
     files = {"matrix.html": matrix.as_html, "matrix.json": as_json}
     _answer(options, runs_matrix, matrix.as_text, files)
     return ExitCode.CONFORMANT
 
 
-def _name_of(place: Path) -> str:
-    if place.suffix == ".zip":
-        return place.stem
-    return place.parent.name if place.is_file() else place.name
+def _run_of(place: Path) -> Run:
+    """The run of a folder, a zip or a results.json. UsageError: it is none."""
+    from conformance.attest.folder import opened
+
+    if place.suffix != ".zip":
+        return Run.read(place)
+    with opened(place) as folder:
+        return Run.read(folder)
 
 
 def _answer(
@@ -211,19 +216,8 @@ def merge_runs(options: Options) -> int:
     "verify",
     argument("report", "REPORT", required=True, help="a report folder, or a zip of one"),
     option("--key", type=PATH, help="the public key, in PEM, that must have signed it"),
-    option(
-        "--sign",
-        type=PATH,
-        allow_from_autoenv=False,
-        help="sign the manifest with this private key (Ed25519, PEM) where nothing is other",
-    ),
-    option(
-        "--zip",
-        "archive",
-        type=PATH,
-        allow_from_autoenv=False,
-        help="write the report to this zip for others where nothing is other; with --product",
-    ),
+    option("--sign", type=PATH, help="sign it, where nothing is other, with this private key (Ed25519, PEM)"),
+    option("--zip", "archive", type=PATH, help="write this zip for others, where nothing is other"),
     option("--product", type=PATH, help="a TOML file with name and version of the product, for --zip"),
 )
 def verify_report(options: Options) -> int:

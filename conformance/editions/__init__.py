@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
@@ -16,21 +15,23 @@ EDITIONS = tuple(sorted(each.name[:-5] for each in FOLDER.iterdir() if each.name
 """The names of all editions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edition:
-    """One edition. ``specification`` is the SHA-256 of the document; ``added`` are the rules by level."""
-
-    name: str
-    specification: str
-    added: dict[str, tuple[str, ...]]
-
-    def rules(self, level: str = LEVELS[-1]) -> list[str]:
-        """The ids of the rules of a level."""
-        return [rule for each in LEVELS[: LEVELS.index(level) + 1] for rule in self.added[each]]
-
-
 @cache
-def edition_of(name: str) -> Edition:
-    """The edition of this name, which is one of ``EDITIONS``."""
-    table = tomllib.loads(FOLDER.joinpath(f"{name}.toml").read_text(encoding="utf-8"))
-    return Edition(name, table["specification"], {level: tuple(table[level].split()) for level in LEVELS})
+def _table(edition: str) -> dict[str, str]:
+    return tomllib.loads(FOLDER.joinpath(f"{edition}.toml").read_text(encoding="utf-8"))
+
+
+def specification_of(edition: str) -> str:
+    """The SHA-256 of the document that an edition is of."""
+    return _table(edition)["specification"]
+
+
+def rules_of(edition: str, level: str) -> list[str]:
+    """The ids of the rules of a level, which stand there as ``ENV 001-003 006``."""
+    rules, chapter = list[str](), ""
+    for word in " ".join(_table(edition)[each] for each in LEVELS[: LEVELS.index(level) + 1]).split():
+        if word.isalpha():
+            chapter = word
+        else:
+            first, _, last = word.partition("-")
+            rules += (f"{chapter}-{number:03}" for number in range(int(first), int(last or first) + 1))
+    return rules

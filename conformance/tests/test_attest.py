@@ -77,7 +77,7 @@ def finding_with(**changes: object) -> Forgery:
 
 REWRITTEN: dict[str, tuple[Forgery, str]] = {
     "a finding is taken out": (forged_results(without_findings), f"{BROKEN}: exchange"),
-    "a verdict is turned": (forged_results(other_verdict), "its findings say otherwise"),
+    "a verdict is turned": (forged_results(other_verdict), "its level and findings make another"),
     "the level of a rule is lowered": (forged_results(lower_level), "and that of the rule is must"),
     "a rule is left out": (forged_results(no_such_rule), f"it leaves out {BROKEN}"),
     "an untested rule passes": (forged_results(untested_passes), "its verdict is pass, and the exchanges"),
@@ -100,7 +100,10 @@ REWRITTEN: dict[str, tuple[Forgery, str]] = {
         "names an exchange that is not there",
     ),
     "an answer is edited": (forged_exchanges(mended), f"{BROKEN}: no exchange shows its finding at"),
-    "an exchange is dropped": (forged_exchanges(lambda lines: lines.pop(7)), "lines were taken out or moved"),
+    "an exchange is dropped": (
+        forged_exchanges(lambda lines: lines.pop(7)),
+        "other numbers of requests than the timings",
+    ),
     "an exchange is dropped, and the others renumbered": (
         forged_exchanges(renumbered),
         "other numbers of requests than the timings",
@@ -124,7 +127,7 @@ PLAIN: dict[str, tuple[Forgery, str]] = {
     ),
     "a report is put there": (
         lambda folder: (folder / "badge.json").write_text("{}", encoding="utf-8"),
-        "badge.json: its digest",
+        "badge.json: manifest.json does not list it",
     ),
     "the manifest says another result": (
         lambda folder: (folder / MANIFEST).write_text(
@@ -206,7 +209,7 @@ def test_an_honest_report_of_a_whole_run_and_of_a_check_has_nothing_other(
 def test_of_very_many_differences_the_first_are_named(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    edit(folder, lambda results: [row.update(level="should") for row in results["requirements"]])
+    edit(folder, lambda results: [row.update(level="open") for row in results["requirements"]])
 
     _, said = verified(capsys, folder)
 

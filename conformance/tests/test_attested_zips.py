@@ -23,7 +23,8 @@ from conformance.check import CheckOptions, check
 from conformance.cli import main
 from conformance.report.formats.manifest import ENVELOPE, EXCHANGES, MANIFEST
 from conformance.tests.attested import rewrite_manifest, verified
-from conformance.tests.test_check import OWN, exchange, written
+from conformance.tests.test_check import JSON, OWN, envelope, exchange, written
+from conformance.traffic.exchange import Response
 
 PRODUCT = 'name = "Portal"\nversion = "1.2"\n'
 
@@ -168,16 +169,14 @@ def test_a_report_with_a_likely_secret_is_not_packed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A recorder that redacted the access code has left it in an answer."""
-    answered = exchange()
-    assert answered.response is not None
-    answered.response.headers.append(*OWN)
+    answered = exchange(response=Response(status=200, headers=[*JSON, *OWN], body=envelope()))
     (tmp_path / "PRODUCT.toml").write_text(PRODUCT, encoding="utf-8")
     check([written(tmp_path, answered)], CheckOptions(out=tmp_path / "reports"))
 
     words = ("--zip", tmp_path / "a.zip", "--product", tmp_path / "PRODUCT.toml")
     code, said = verified(capsys, tmp_path / "reports", *words)
 
-    assert (code, "exchange 1 has what looks like a secret (x-vendor-key)" in said) == (4, True), said
+    assert (code, "exchange 1 has a likely secret (x-vendor-key)" in said) == (4, True), said
 
 
 def foreign(place: Path) -> None:
@@ -211,12 +210,12 @@ def broken(place: Path) -> None:
 
 
 HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
-    "a name that leads elsewhere": (foreign, "it holds '../escaped.txt'"),
-    "a name twice": (twice, "it holds 'results.json'"),
+    "a name that leads elsewhere": (foreign, "'../escaped.txt'. A zip of a report holds"),
+    "a name twice": (twice, "each at most once"),
     "a link": (linked, "a member is encrypted or a link"),
     "a bomb": (bomb, "it unfolds to more than 1024 MiB"),
-    "a broken zip": (broken, "cannot be read as a zip"),
-    "no file": (Path.unlink, "there is no such folder or zip"),
+    "a broken zip": (broken, "cannot be read as a folder or a zip"),
+    "no file": (Path.unlink, "cannot be read as a folder or a zip"),
 }
 
 
@@ -251,7 +250,7 @@ def as_link(folder: Path) -> None:
 
 
 UNREADABLE: dict[str, tuple[Callable[[Path], object], str]] = {
-    "no manifest": (lambda folder: in_place(folder, MANIFEST, None), "there is no such file"),
+    "no manifest": (lambda folder: in_place(folder, MANIFEST, None), "this is no manifest"),
     "a manifest of another tool": (lambda folder: in_place(folder, MANIFEST, "{}"), "this is no manifest"),
     "a deep manifest": (lambda folder: in_place(folder, MANIFEST, "[" * 100_000), "this is no manifest"),
     "other results": (lambda folder: in_place(folder, "results.json", "{}"), "not a results.json"),
@@ -277,16 +276,19 @@ def test_a_folder_that_cannot_be_read_is_refused(
     assert (code, words in " ".join(said.split())) == (4, True), said
 
 
-@pytest.mark.parametrize("content", [{"junk.txt": "x"}, {"results.json": "{}"}])
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [({"junk.txt": "x"}, "it holds 'junk.txt'"), ({"results.json": "{}"}, "not a results.json of schema 1")],
+)
 def test_a_zip_without_results_is_compared_with_nothing(
-    content: dict[str, str], folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    content: dict[str, str], words: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
         for name, text in content.items():
             archive.writestr(name, text)
 
     assert main(["compare", str(folder), str(tmp_path / "other.zip")]) == 4
-    assert "other.zip" in capsys.readouterr().err
+    assert words in capsys.readouterr().err
 
 
 def test_a_zip_is_neither_signed_nor_packed_again(
@@ -300,9 +302,8 @@ def test_a_zip_is_neither_signed_nor_packed_again(
 
 
 def test_the_manifest_names_what_was_judged_and_the_clock_of_the_portal(tmp_path: Path) -> None:
-    answered = exchange()
-    assert answered.response is not None
-    answered.response.headers.append(("Date", "Thu, 01 Jan 2026 00:00:00 GMT"))
+    headers = [*JSON, ("Date", "Thu, 01 Jan 2026 00:00:00 GMT")]
+    answered = exchange(response=Response(status=200, headers=headers, body=envelope()))
     check([written(tmp_path, answered)], CheckOptions(out=tmp_path / "reports"))
 
     statement = json.loads((tmp_path / "reports" / MANIFEST).read_text(encoding="utf-8"))

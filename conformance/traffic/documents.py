@@ -1,4 +1,4 @@
-"""Reads the small files that a user names: a profile, a secret, a baseline, a report."""
+"""Reads the small files that a user names: a profile, a secret, a baseline."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import re
 import stat
 import time
 import tomllib
-import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from select import select
@@ -20,9 +18,6 @@ from conformance.errors import UsageError
 
 LARGEST_DOCUMENT = 16 << 20
 """Bytes of a document."""
-
-LARGEST_REPORT = 256 << 20
-"""Bytes of a report that is read at once."""
 
 PIPE_SECONDS = 30.0
 """The longest wait for the writer of a pipe, such as ``<(decrypt portal.toml)``."""
@@ -98,20 +93,6 @@ def toml_tables(text: str, name: str, *, error: type[UsageError]) -> dict[str, A
         line = re.search(r"at line (\d+)", str(problem))
         where = f"{name}:{line[1]}" if line is not None else name
         raise error(f"{where}: this is not TOML: {problem}.") from None
-
-
-def report_bytes(path: Path, name: str) -> bytes:
-    """The bytes of a report; of a zip, those of its member of this name. OSError, with the reason."""
-    if not zipfile.is_zipfile(path):
-        return path.read_bytes()
-    try:
-        with zipfile.ZipFile(path) as archive:
-            member = archive.getinfo(name)
-            if member.file_size > LARGEST_REPORT:
-                raise OSError(errno.EFBIG, f"{name} in it is larger than {LARGEST_REPORT >> 20} MiB")
-            return archive.read(member)
-    except (KeyError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as wrong:
-        raise OSError(errno.EINVAL, f"as a zip of a report: {wrong}") from None
 
 
 def _bytes(path: Path, pipe_seconds: float) -> bytes:

@@ -13,25 +13,17 @@ from typing import Any
 
 import msgspec
 
-from conformance.editions import edition_of
+from conformance.editions import specification_of
 from conformance.report.model.evidence import UNREADABLE
 from conformance.report.model.run import Run
 from conformance.traffic.exchange import Exchange
 
-MANIFEST, ENVELOPE = "manifest.json", "manifest.dsse.json"
-EXCHANGES = "exchanges.jsonl"
-
+MANIFEST, ENVELOPE, EXCHANGES = "manifest.json", "manifest.dsse.json", "exchanges.jsonl"
 STATEMENT = "https://in-toto.io/Statement/v1"
 TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"
 
-COPIED = (
-    *("suite", "target", "command", "started", "finished", "impact", "fail_on", "exit_code", "summary"),
-    "edition",
-)
+COPIED = ("suite", "target", "command", "started", "finished", "impact", "exit_code", "summary", "edition")
 """The keys of ``results.json`` that the manifest repeats."""
-
-TAIL = 1 << 20
-"""Bytes at the end of the exchanges in which the last ``Date`` is looked for."""
 
 NOT_JUDGING = frozenset({"tests", "docs", "__pycache__"})
 """Folders of the packages whose files decide no verdict."""
@@ -40,14 +32,14 @@ NOT_JUDGING = frozenset({"tests", "docs", "__pycache__"})
 def statement_of(run: Run, folder: Path, names: Iterable[str]) -> dict[str, Any]:
     """The Statement on those of the named files that the folder has. OSError: one cannot be read."""
     present = [name for name in names if (folder / name).is_file()]
-    whole = run.dump()
+    whole, held = run.dump(), "WARNED" if run.summary.warn + run.summary.fail else "PASSED"
     scope = run.scope.model_dump(mode="json", exclude={"called", "decided", "more"})
     return {
         "_type": STATEMENT,
         "subject": [{"name": name, "digest": {"sha256": digest_of(folder / name)}} for name in present],
         "predicateType": TEST_RESULT,
         "predicate": {
-            "result": _result(run),
+            "result": "FAILED" if run.exit_code else held,
             "configuration": configuration(run),
             **{name: whole[name] for name in COPIED if name in whole},
             "scope": {name: value for name, value in scope.items() if value not in (None, "", [])},
@@ -60,15 +52,8 @@ def configuration(run: Run) -> list[dict[str, Any]]:
     """What judged, and by which document: the installed suite, and that of the edition."""
     digests = {run.suite.name: suite_digest()}
     if run.scope.edition:
-        digests["specification"] = edition_of(run.scope.edition).specification
+        digests["specification"] = specification_of(run.scope.edition)
     return [{"name": name, "digest": {"sha256": digest}} for name, digest in digests.items()]
-
-
-def _result(run: Run) -> str:
-    """A word of the predicate's own: what did not end well has not passed."""
-    if run.exit_code:
-        return "FAILED"
-    return "WARNED" if run.summary.warn or run.summary.fail else "PASSED"
 
 
 def digest_of(path: Path) -> str:
@@ -90,9 +75,9 @@ def suite_digest() -> str:
 
 
 def last_date(exchanges: Path) -> str:
-    """The portal's own clock at the end: ``Date`` of the last answer that has one; empty without."""
+    """``Date`` of the last answer that has one, in the last mebibyte: the portal's own clock. Else empty."""
     with suppress(OSError), exchanges.open("rb") as file:
-        file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
+        file.seek(max(0, file.seek(0, os.SEEK_END) - (1 << 20)))
         for line in reversed(file.read().splitlines()):
             with suppress(*UNREADABLE):
                 response = msgspec.json.decode(line, type=Exchange).response

@@ -116,23 +116,18 @@ def write_all(
     if clean.since is None and earlier is not None:
         clean = clean.model_copy(update={"since": since(earlier, clean)})
     _write_each(clean, found_exchanges, out, formats=formats)
-    _write_manifest(clean, out)
+    write_report(out / MANIFEST, json_text(statement_of(clean, out, ATTESTED)))
     return clean
 
 
 def write_further(out: Path, names: Collection[str]) -> None:
     """Writes the reports of these names beside ``results.json``, which is redacted, and the manifest anew:
     also for a page that stands there already. UsageError, OSError."""
-    if names:
+    if names and (out / "results.json").exists():
         run = Run.read(out)
         for file, document in (FURTHER[name] for name in names if name in FURTHER):
             write_report(out / file, document(run))
-        _write_manifest(run, out)
-
-
-def _write_manifest(run: Run, out: Path) -> None:
-    """Writes the manifest of a redacted run, after all other files."""
-    write_report(out / MANIFEST, json_text(statement_of(run, out, ATTESTED)))
+        write_report(out / MANIFEST, json_text(statement_of(run, out, ATTESTED)))
 
 
 def _named_exchanges(run: Run) -> set[int]:

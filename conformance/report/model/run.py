@@ -19,7 +19,6 @@ from conformance.spec import BY_KEY
 from conformance.spec.places import OWN_SECTION
 from conformance.spec.requirements import present_id, present_signature
 from conformance.traffic.clip import clipped
-from conformance.traffic.documents import report_bytes
 from conformance.traffic.exchange import Json
 from conformance.verdicts.findings import Finding, Observation, Result
 
@@ -433,11 +432,11 @@ class Run(Part):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """The run of a ``results.json``, or of a folder or zip that holds one. UsageError: there is none, or
-        it is another file."""
+        """The run of a ``results.json``, or of a folder that holds one. UsageError: there is none, or it
+        is another file."""
         file = path / "results.json" if path.is_dir() else path
         try:
-            return cls.model_validate_json(report_bytes(file, "results.json"))
+            return cls.model_validate_json(file.read_bytes())
         except FileNotFoundError:
             raise UsageError(
                 f"{file}: there is no such file. A run writes it under its --out folder."

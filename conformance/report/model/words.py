@@ -239,11 +239,8 @@ def edition_in_words(run: Run) -> str:
     newer = f"; {plural(len(outcome.not_scored), 'newer rule')} not scored" if outcome.not_scored else ""
     if outcome.conforms:
         return f"conforms to {name}{newer}"
-    missing = [
-        f"{plural(len(rules), 'rule')} {what} ({listed(rules, 3)})"
-        for what, rules in (("contradicted", outcome.contradicted), ("untested", outcome.untested))
-        if rules
-    ]
+    lists = {"contradicted": outcome.contradicted, "untested": outcome.untested}
+    missing = [f"{plural(len(ids), 'rule')} {what} ({listed(ids, 3)})" for what, ids in lists.items() if ids]
     missing += ["only a selection was tested"] if run.scope.selection else []
     return f"does not conform to {name}: {', '.join(missing) or 'the run did not end well'}{newer}"
 

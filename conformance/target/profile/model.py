@@ -55,10 +55,7 @@ def _secret_fields(body: Json) -> Iterator[str]:
 
 def _keys_in(tables: Mapping[str, Any], before: str = "") -> Iterator[str]:
     for name, value in tables.items():
-        if isinstance(value, dict):
-            yield from _keys_in(value, f"{before}{name}.")
-        else:
-            yield f"{before}{name}"
+        yield from _keys_in(value, f"{before}{name}.") if isinstance(value, dict) else [f"{before}{name}"]
 
 
 class Profile(ProfileTable):
