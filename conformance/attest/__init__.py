@@ -61,8 +61,9 @@ def verify(folder: Path, *, key: Path | None, is_zip: bool) -> Verification:
     verdicts = recomputed(run, folder / EXCHANGES)
     files = _against_manifest(run, folder, manifest, is_zip=is_zip)
     other = [*filter(None, [unsigned]), *files, *_within_results(run), *verdicts.other]
-    is_of_this_suite = manifest.predicate.get("configuration") == configuration(run)
-    return Verification(run, verdicts, other, is_of_this_suite, is_signed=bool(key) and not unsigned)
+    is_of_this = run.suite.version == __version__
+    is_of_this &= manifest.predicate.get("configuration") == configuration(run)
+    return Verification(run, verdicts, other, is_of_this, is_signed=bool(key) and not unsigned)
 
 
 def _against_manifest(run: Run, folder: Path, manifest: Statement, *, is_zip: bool) -> Iterator[str]:

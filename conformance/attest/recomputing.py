@@ -79,7 +79,7 @@ def _counted_otherwise(run: Run, exchanges: Path) -> Iterator[str]:
 
 def _new(run: Run, entries: Mapping[str, FindingEntry]) -> Iterator[str]:
     """Contradictions without a finding. A run does not count those after a restart, or beside a selection."""
-    if run.ending.restarted or run.ending.unusable:
+    if run.ending.unusable or (run.ending.restarted and run.ending.inconclusive):
         return
     stated = {each.signature for each in run.findings}
     for signature, entry in entries.items():

@@ -74,7 +74,7 @@ GROUPS = {
             "merge the checks or replays of parts of a recording into one",
             "merge reports-1 reports-2 --out reports",
         ),
-        "verify": ("check that a report is what its exchanges show", "verify reports"),
+        "verify": ("check that a report is what its exchanges show", "verify reports-new"),
         "history": ("show the trend of the runs in a history database", "history --history runs.db"),
     },
     "The specification": {

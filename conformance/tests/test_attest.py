@@ -71,12 +71,28 @@ def of_a_selection(results: dict[str, Any]) -> None:
     results["edition"]["conforms"] = True
 
 
+def of_a_restart(results: dict[str, Any]) -> None:
+    without_findings(results)
+    results["ending"] = {"restarted": "The portal restarted."}
+    results["edition"]["conforms"] = False
+
+
+def of_another_version(results: dict[str, Any]) -> None:
+    no_such_rule(results)
+    results["suite"]["version"] = "99.0.0"
+
+
 def finding_with(**changes: object) -> Forgery:
     return forged_results(lambda results: results["findings"][0].update(changes))
 
 
 REWRITTEN: dict[str, tuple[Forgery, str]] = {
     "a finding is taken out": (forged_results(without_findings), f"{BROKEN}: exchange"),
+    "a finding is taken out, and a restart claimed": (forged_results(of_a_restart), f"{BROKEN}: exchange"),
+    "a finding is taken out, and another version claimed": (
+        forged_results(of_another_version),
+        "another build of the suite wrote this",
+    ),
     "a verdict is turned": (forged_results(other_verdict), "its level and findings make another"),
     "the level of a rule is lowered": (forged_results(lower_level), "and that of the rule is must"),
     "a rule is left out": (forged_results(no_such_rule), f"it leaves out {BROKEN}"),
