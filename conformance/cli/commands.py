@@ -33,7 +33,7 @@ MODULES = {
     "target": ("setup", "doctor", "cleanup", "serve"),
     "suite": ("mcp", "docs", "selftest", "completion"),
     "traffic": ("record", "replay"),
-    "files": ("check", "describe", "compare", "merge", "history"),
+    "files": ("check", "describe", "compare", "merge", "verify", "history"),
     "specification": ("requirements", "explain", "openapi"),
 }
 """The modules of ``conformance.cli``, with their commands."""
@@ -74,6 +74,7 @@ GROUPS = {
             "merge the checks or replays of parts of a recording into one",
             "merge reports-1 reports-2 --out reports",
         ),
+        "verify": ("check that a report is what its exchanges show", "verify reports-new"),
         "history": ("show the trend of the runs in a history database", "history --history runs.db"),
     },
     "The specification": {

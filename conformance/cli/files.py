@@ -1,4 +1,4 @@
-"""Commands about recorded traffic and finished runs: check, describe, compare, merge and history.
+"""Commands about recorded traffic and finished runs: check, describe, compare, merge, verify and history.
 
 What a command needs is imported when it runs, so that its help is quick.
 """
@@ -17,7 +17,7 @@ from conformance.cli.layout import print_blocks, print_line, print_text, status_
 from conformance.errors import ExitCode, UsageError
 from conformance.report.model.run import Run
 
-RUN = "a results.json, or the folder of a run"
+RUN = "a results.json, the folder of a run, or a zip of one that `verify --zip` wrote"
 
 
 @command(
@@ -148,7 +148,7 @@ def _compare_two(options: Options) -> int:
     from conformance.report.across.baseline import baseline_of
     from conformance.report.across.models import as_json
 
-    old, new = map(Run.read, options.runs)
+    old, new = map(_run_of, options.runs)
     comparison = compare.compare(old, new, baseline_of(options.known, is_strict=new.strict))
     files = {"compare.html": compare_pages.as_html, "compare.json": as_json}
     _answer(options, comparison, compare_pages.as_text, files)
@@ -159,11 +159,22 @@ def _compare_several(options: Options) -> int:
     from conformance.report.across import matrix
     from conformance.report.across.models import as_json
 
-    names = [place.parent.name if place.is_file() else place.name for place in options.runs]
-    runs_matrix = matrix.matrix([Run.read(place) for place in options.runs], names)
+    places = [place.parent if place.is_file() and place.suffix != ".zip" else place for place in options.runs]
+    names = [place.name.removesuffix(".zip") for place in places]
+    runs_matrix = matrix.matrix(list(map(_run_of, options.runs)), names)
     files = {"matrix.html": matrix.as_html, "matrix.json": as_json}
     _answer(options, runs_matrix, matrix.as_text, files)
     return ExitCode.CONFORMANT
+
+
+def _run_of(place: Path) -> Run:
+    """The run of a folder, a zip or a results.json. UsageError: it is none."""
+    from conformance.attest.folder import opened
+
+    if place.suffix != ".zip":
+        return Run.read(place)
+    with opened(place) as folder:
+        return Run.read(folder)
 
 
 def _answer(
@@ -199,6 +210,39 @@ def merge_runs(options: Options) -> int:
 
     refuse_foreign_files(options.out, force=options.force)
     return _shown(merge([Path(place) for place in options.runs], options.out), options.out, options)
+
+
+@command(
+    "verify",
+    argument("report", "REPORT", required=True, help="a report folder, or a zip of one"),
+    option("--key", type=PATH, help="the public key, in PEM, that must have signed it"),
+    option("--sign", type=PATH, help="sign it, where nothing is other, with this private key (Ed25519, PEM)"),
+    option("--zip", "archive", type=PATH, help="write this zip for others, where nothing is other"),
+    option("--product", type=PATH, help="a TOML file with name and version of the product, for --zip"),
+)
+def verify_report(options: Options) -> int:
+    """Compares a report with its manifest, with itself, and with what its exchanges show; exit code 1 where
+    something is other. Needs no portal."""
+    from conformance.attest import verify
+    from conformance.attest.folder import opened
+    from conformance.attest.signature import sign
+    from conformance.attest.submission import submit
+
+    if bool(options.archive) != bool(options.product):
+        raise UsageError("--zip and --product belong together: the zip says what product it is about.")
+    if (options.sign or options.archive) and options.report.is_file():
+        raise UsageError(f"{options.report}: only a folder is signed or packed. Name the folder.")
+    with opened(options.report) as folder:
+        verification = verify(folder, key=options.key, is_zip=options.report.is_file())
+        for line in verification.lines():
+            print_line(line)
+        if verification.other:
+            return ExitCode.FAILED
+        if options.sign:
+            sign(folder, options.sign)
+        if options.archive:
+            submit(verification.run, folder, options.archive, options.product)
+    return ExitCode.CONFORMANT
 
 
 @command(

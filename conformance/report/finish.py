@@ -14,6 +14,7 @@ from conformance.errors import ExitCode, FaultClass, UsageError
 from conformance.report.across import history
 from conformance.report.across.baseline import Baseline, outcome_of
 from conformance.report.formats.write import write_all
+from conformance.report.model.edition import edition_outcome
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.failures import failures_of
 from conformance.report.model.run import Ending, Run, RunFacts, finding_entry
@@ -59,6 +60,7 @@ def finish_run(
     if outputs.baseline is not None:
         outcome = outcome_of(run, outputs.baseline, datetime.now(UTC).date())
         run = _concluded(run.model_copy(update={"baseline": outcome}))
+    run = run.model_copy(update={"edition": edition_outcome(run)})
     if outputs.history is not None:
         run = run.model_copy(update={"since": history.since(run, outputs.history)})
     run = write_all(

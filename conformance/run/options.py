@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
+from conformance.editions import EDITIONS, LEVELS
 from conformance.impacts import FAIL_ON, IMPACTS
 from conformance.run.settings import path, text
 
@@ -126,6 +127,8 @@ OPTIONS = (
         default="quick",
     ),
     Option("seed", "the seed of the requests that cases generate (default: 0)", "N", int, default=0),
+    Option("edition", "say whether the run conforms to this edition of the rules", choices=EDITIONS),
+    Option("level", "the level of the edition (default: full)", choices=LEVELS),
     Option("min_tested", "exit code 5 if fewer requirements were tested", "N", int, default=0),
     Option("history", "store the run in this history database", "FILE", path),
     Option("wait", "wait until no other run uses this target, --out or --history", type=None),

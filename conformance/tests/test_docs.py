@@ -14,6 +14,8 @@ from conformance.traffic.difference_kinds import DIFFERENCE_KINDS
 BASES = (ROOT, ROOT / "conformance", ROOT / "conformance/report")
 WRITTEN = {
     "exchanges.jsonl",
+    "manifest.json",
+    "manifest.dsse.json",
     "results.json",
     "changes.jsonl",
     "report.html",

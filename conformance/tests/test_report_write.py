@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance.cli.options import FORMATS as FORMATS_OPTION
+from conformance.report.formats.manifest import MANIFEST
 from conformance.report.formats.write import FORMATS, FURTHER, write_all, write_further
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.run import Run
@@ -30,14 +31,16 @@ def test_further_reports_are_written_where_they_are_named_and_none_of_an_earlier
 ) -> None:
     missing = tmp_path / "missing.jsonl"
     write_all(conformant().run(), tmp_path, exchanges=missing)
-    assert {file.name for file in tmp_path.iterdir()} == set(FORMATS)
+    assert {file.name for file in tmp_path.iterdir()} == {*FORMATS, MANIFEST}
 
     write_further(tmp_path, ["sarif", "badge"])
-    assert {file.name for file in tmp_path.iterdir()} == {*FORMATS, "results.sarif", "badge.json"}
+    assert {file.name for file in tmp_path.iterdir()} == {*FORMATS, MANIFEST, "results.sarif", "badge.json"}
+    stated = json.loads((tmp_path / MANIFEST).read_text(encoding="utf-8"))["subject"]
+    assert {each["name"] for each in stated} == {*FORMATS, "results.sarif", "badge.json"}
 
     (tmp_path / "cases.html").write_text("of an earlier run")
     write_all(conformant().run(), tmp_path, exchanges=missing)
-    assert {file.name for file in tmp_path.iterdir()} == set(FORMATS)
+    assert {file.name for file in tmp_path.iterdir()} == {*FORMATS, MANIFEST}
 
 
 def test_a_further_report_of_another_tool_stays_where_reports_are_forced_into_its_folder(

@@ -219,11 +219,11 @@ def run(
         if code == INTERRUPTED and ending.reports is None:
             print_error(_interrupted(out))
         if ending.reports is not None:
-            write_further(ending.reports, [name for name in options.formats if name != "cases"])
             if page.exists():
                 write_report(ending.reports / CASES, _redacted(page.read_text(encoding="utf-8")))
                 with suppress(OSError):  # the report's page could not be written
                     link_cases(ending.reports, CASES)
+            write_further(ending.reports, options.formats)
     if ending.restart is not None:
         raise ending.restart
     return int(code)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -16,6 +16,7 @@ from conformance.errors import ExitCode, UsageError
 from conformance.report.across.compare import since
 from conformance.report.formats import junit, sarif, summary
 from conformance.report.formats.html.run_page import report
+from conformance.report.formats.manifest import ENVELOPE, EXCHANGES, MANIFEST, statement_of
 from conformance.report.model import evidence
 from conformance.report.model.evidence import RunEvidence, undescribed_in_words
 from conformance.report.model.groups import filters_of
@@ -23,7 +24,7 @@ from conformance.report.model.marked import at
 from conformance.report.model.origins import origins_in
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.severity import severity_of
-from conformance.report.model.visible import one_line
+from conformance.report.model.visible import json_text, one_line
 from conformance.report.model.words import Tone, headline, levels
 from conformance.spec import BY_KEY, REQUIREMENTS
 from conformance.traffic.exchange import ABSENT, Json
@@ -51,7 +52,8 @@ FURTHER: dict[str, tuple[str, Callable[[Run], str]]] = {
 CASES = "cases.html"
 """The page of pytest-html, which ``run --formats cases`` adds."""
 FURTHER_FILES = (CASES, *(file for file, _ in FURTHER.values()))
-
+ATTESTED = (*FORMATS, *FURTHER_FILES, EXCHANGES)
+"""The files whose digests the manifest has, as far as a folder has them."""
 
 OURS = re.compile(r'"name": ?"portal-conformance"')
 """What ``results.json`` of a run begins with, whatever its version."""
@@ -59,7 +61,7 @@ OURS = re.compile(r'"name": ?"portal-conformance"')
 
 def refuse_foreign_files(out: Path, *, force: bool) -> None:
     """UsageError: reports would replace files in ``out`` that no run of this tool wrote."""
-    present = [name for name in (*FORMATS, *FURTHER_FILES) if (out / name).exists()]
+    present = [name for name in (*FORMATS, *FURTHER_FILES, MANIFEST) if (out / name).exists()]
     if force or not present or _is_ours(out):
         return
     raise UsageError(
@@ -95,7 +97,8 @@ def write_all(
     OSError: the folder cannot be written.
     """
     out.mkdir(parents=True, exist_ok=True)
-    for name in FURTHER_FILES if _is_ours(out) else ():  # of an earlier run, and the next may have none
+    of_earlier = (*FURTHER_FILES, MANIFEST, ENVELOPE)  # and the next run may have none
+    for name in of_earlier if _is_ours(out) else ():
         (out / name).unlink(missing_ok=True)
     clean = run if secrets is None else redacted(run, secrets)
     found_exchanges = evidence.read(exchanges, _named_exchanges(clean), counted=counted)
@@ -113,14 +116,18 @@ def write_all(
     if clean.since is None and earlier is not None:
         clean = clean.model_copy(update={"since": since(earlier, clean)})
     _write_each(clean, found_exchanges, out, formats=formats)
+    write_report(out / MANIFEST, json_text(statement_of(clean, out, ATTESTED)))
     return clean
 
 
-def write_further(out: Path, names: Iterable[str]) -> None:
-    """Writes the reports of these names beside ``results.json``, which is redacted. UsageError, OSError."""
-    for name in names:
-        file, document = FURTHER[name]
-        write_report(out / file, document(Run.read(out)))
+def write_further(out: Path, names: Collection[str]) -> None:
+    """Writes the reports of these names beside ``results.json``, which is redacted, and the manifest anew:
+    also for a page that stands there already. UsageError, OSError."""
+    if names and (out / "results.json").exists():
+        run = Run.read(out)
+        for file, document in (FURTHER[name] for name in names if name in FURTHER):
+            write_report(out / file, document(run))
+        write_report(out / MANIFEST, json_text(statement_of(run, out, ATTESTED)))
 
 
 def _named_exchanges(run: Run) -> set[int]:

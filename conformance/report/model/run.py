@@ -305,7 +305,8 @@ class Scope(Part):
     given (``10m``); ``effort``: that of the examples that a run generates. ``called`` are the endpoints that
     were called, ``decided``, by endpoint, the rules about every endpoint that were decided, of a selection
     all; ``more`` says what the next impact, or an account that the profile lacks, would test beside;
-    ``rules`` are the files of the user's own rules."""
+    ``rules`` are the files of the user's own rules. ``seed`` is that of generated requests, ``settings`` are
+    the keys of the profile, without values. ``edition`` and ``edition_level`` say what to conform to."""
 
     selection: str = ""
     bundled: bool = False
@@ -316,11 +317,27 @@ class Scope(Part):
     decided: dict[str, list[str]] = {}
     more: list[str] = []
     rules: list[str] = []
+    seed: int | None = None
+    settings: list[str] = []
+    edition: str = ""
+    edition_level: str = ""
+
+
+class EditionOutcome(Part):
+    """Whether a run conforms to a level of an edition, whose lists alone decide: rules that it contradicts,
+    whatever their verdict, and that it left untested. ``not_scored`` were decided, and are newer."""
+
+    name: str
+    level: str
+    conforms: bool
+    contradicted: list[RuleId] = []
+    untested: list[RuleId] = []
+    not_scored: list[RuleId] = []
 
 
 EXTRAS = (
     *("exit_codes", "own_rules", "readings", "deviations", "timings", "timeline", "notes", "changes"),
-    *("baseline", "since"),
+    *("baseline", "since", "edition"),
     "secrets",
 )
 """The keys of a run that ``results.json`` leaves out where they are empty."""
@@ -390,6 +407,7 @@ class Run(Part):
     changes: ChangesMade | None = None
     baseline: BaselineOutcome | None = None
     since: Since | None = None
+    edition: EditionOutcome | None = None
     secrets: dict[str, str] = {}
 
     @property

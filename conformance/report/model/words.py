@@ -223,11 +223,26 @@ def standing(run: Run) -> list[tuple[str, str]]:
     lines = [
         ("tested", f"{coverage(run).removesuffix(' tested')} · {duration(run.seconds)}"),
         ("untested", "" if run.command == "replay" else _untested_in_words(run)),
+        ("edition", edition_in_words(run)),
         ("described", deviations_in_words(run)),
         ("more", "; ".join(run.scope.more)),
         ("own rules", own_rules_in_words(run)),
     ]
     return [(label, words) for label, words in lines if words]
+
+
+def edition_in_words(run: Run) -> str:
+    """``conforms to 2026.1, Full``, or what is missing; empty where no edition was asked for."""
+    if (outcome := run.edition) is None:
+        return ""
+    name = f"{outcome.name}, {outcome.level.capitalize()}"
+    newer = f"; {plural(len(outcome.not_scored), 'newer rule')} not scored" if outcome.not_scored else ""
+    if outcome.conforms:
+        return f"conforms to {name}{newer}"
+    lists = {"contradicted": outcome.contradicted, "untested": outcome.untested}
+    missing = [f"{plural(len(ids), 'rule')} {what} ({listed(ids, 3)})" for what, ids in lists.items() if ids]
+    missing += ["only a selection was tested"] if run.scope.selection else []
+    return f"does not conform to {name}: {', '.join(missing) or 'the run did not end well'}{newer}"
 
 
 def _untested_in_words(run: Run) -> str:

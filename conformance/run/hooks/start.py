@@ -141,6 +141,8 @@ def _check(config: pytest.Config, profile: Profile, options: RunOptions) -> None
     """Raises UsageError where an option cannot be followed, before anything is said, sent or written."""
     _seconds(config, "time_budget")
     _seconds(config, "wait_for_target")
+    if value_of(config, "level") and not value_of(config, "edition"):
+        raise UsageError("--level is a level of an edition. Name the edition by --edition.")
     profile.extend.described()
     baseline_of(options.known, is_strict=options.fail_on == "should")
     if options.history is not None:
@@ -175,6 +177,10 @@ def scope_of(config: pytest.Config, run: RunSession, items: Iterable[pytest.Item
         effort=value_of(config, "effort"),
         more=[] if selection else next_steps(rows, run.profile, run.options.impact),
         rules=list(map(str, value_of(config, "rules"))),
+        seed=value_of(config, "seed"),
+        settings=run.profile.settings,
+        edition=value_of(config, "edition") or "",
+        edition_level=value_of(config, "level") or "full" if value_of(config, "edition") else "",
     )
 
 

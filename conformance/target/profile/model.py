@@ -53,6 +53,11 @@ def _secret_fields(body: Json) -> Iterator[str]:
             yield from _secret_fields(item)
 
 
+def _keys_in(tables: Mapping[str, Any], before: str = "") -> Iterator[str]:
+    for name, value in tables.items():
+        yield from _keys_in(value, f"{before}{name}.") if isinstance(value, dict) else [f"{before}{name}"]
+
+
 class Profile(ProfileTable):
     """The whole profile. ``source`` names the file in messages and reports."""
 
@@ -80,6 +85,11 @@ class Profile(ProfileTable):
     @property
     def source(self) -> str:
         return self._source
+
+    @property
+    def settings(self) -> list[str]:
+        """The keys that are set, without their values: ``accounts.admin.password``."""
+        return list(_keys_in(self.model_dump(exclude_unset=True)))
 
     def secret_names(self) -> tuple[str, ...]:
         """The headers and fields that hold a secret by this profile: those of the bot challenge and the API
