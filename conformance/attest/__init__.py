@@ -49,9 +49,14 @@ class Verification:
             *(("not shown", f"{plural(count, 'verdict')} not recomputable: {why}") for why, count in reasons),
             ("result", f"{head.title}: {head.sentence}"),
             ("edition", edition),
-            ("signed", "by the key that was given" if self.is_signed else ""),
+            ("signed", self._signed()),
         ]
         return [one_line(f"{label:<10} {words}", LONGEST) for label, words in rows if words]
+
+    def _signed(self) -> str:
+        if not self.is_signed:
+            return ""
+        return "the manifest, by the key that was given" + ("; what is other is not" if self.other else "")
 
 
 def verify(folder: Path, *, key: Path | None, is_zip: bool) -> Verification:

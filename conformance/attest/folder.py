@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from conformance.errors import UsageError
-from conformance.report.formats.manifest import ENVELOPE, EXCHANGES, MANIFEST
+from conformance.report.formats.manifest import ENVELOPE, EXCHANGES, MANIFEST, digest_of
 from conformance.report.formats.write import ATTESTED
 from conformance.report.model.evidence import UNREADABLE
 from conformance.report.model.words import listed
@@ -92,5 +92,17 @@ def manifest_in(folder: Path) -> Statement:
     """The manifest of a folder. UsageError: there is none, or it is no Statement of a run."""
     try:
         return msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Statement)
+    except FileNotFoundError:
+        raise UsageError(
+            f"{folder / MANIFEST}: there is no such file: only what has it can be verified."
+        ) from None
     except (OSError, *UNREADABLE) as wrong:
         raise UsageError(f"{folder / MANIFEST}: this is no manifest of a run ({wrong}).") from None
+
+
+def refuse_changed_results(folder: Path, place: Path) -> None:
+    """UsageError: the results of an opened zip are not those that its manifest lists."""
+    stated = {each.name: each.digest for each in manifest_in(folder).subject}
+    results = folder / "results.json"
+    if results.is_file() and stated.get(results.name) != {"sha256": digest_of(results)}:
+        raise UsageError(f"{place}: its results.json was changed: `verify` says what is other.")

@@ -29,6 +29,8 @@ def submit(run: Run, folder: Path, out: Path, product: Path) -> None:
         raise UsageError(f"{product}: it needs name and version, each a text.")
     if run.scope.selection:
         raise UsageError(f"{folder}: a selection says nothing of the whole ({run.scope.selection}). Run all.")
+    if run.scope.bundled:
+        raise UsageError(f"{folder}: it is of the bundled reference portal, and of no product.")
     _refuse_secrets(folder / EXCHANGES)
     with written_whole(out) as path, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in SUBMITTED:

@@ -81,7 +81,7 @@ def _watch(options: Options, run: Callable[..., int]) -> int:
 
 def _folder(options: Options) -> Path:
     """Where the reports go. Those of a run of some cases go beside those of the whole run, which stay."""
-    from conformance.run.rerun import AGAIN, holds_whole_run, repeat_folder
+    from conformance.run.rerun import AGAIN, holds_whole_report, repeat_folder
 
     out = Path(options.out or BY_NAME["out"].default)
     if options.failed:
@@ -90,7 +90,9 @@ def _folder(options: Options) -> Path:
     if options.rerun and not options.out:
         return repeat_folder(out)
     is_selected = options.rerun or options.only or options.skip
-    if (is_selected or any(word.startswith(SELECTING) for word in options.further)) and holds_whole_run(out):
+    if (is_selected or any(word.startswith(SELECTING) for word in options.further)) and holds_whole_report(
+        out
+    ):
         return opt.beside_whole_run(out, out / AGAIN, "rerun" if options.rerun else "selection")
     return out
 

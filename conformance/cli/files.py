@@ -168,12 +168,13 @@ def _compare_several(options: Options) -> int:
 
 
 def _run_of(place: Path) -> Run:
-    """The run of a folder, a zip or a results.json. UsageError: it is none."""
-    from conformance.attest.folder import opened
+    """The run of a folder, a zip or a results.json. UsageError: it is none, or was changed."""
+    from conformance.attest.folder import opened, refuse_changed_results
 
     if place.suffix != ".zip":
         return Run.read(place)
     with opened(place) as folder:
+        refuse_changed_results(folder, place)
         return Run.read(folder)
 
 

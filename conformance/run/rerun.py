@@ -19,6 +19,9 @@ from conformance.verdicts.selection import RuleSelection
 RULE = re.compile(r"[A-Z]+-\d+")
 """What looks like the id of a rule, and names no case."""
 
+FINDING = re.compile(r"[0-9a-f]{7}")
+"""The id of a finding."""
+
 
 def rerun_requirements(rerun: str) -> frozenset[str]:
     """The requirements that a ``--rerun`` names: by id, by a finding's signature, or by a pinned reading.
@@ -29,6 +32,10 @@ def rerun_requirements(rerun: str) -> frozenset[str]:
         raise UsageError(
             f"--rerun {rerun}: an endpoint is not a requirement, case or finding. Give the id of one, "
             f"or -k with a part of a case's name."
+        )
+    if FINDING.fullmatch(rerun):
+        raise UsageError(
+            f"--rerun {rerun}: no finding of the report in --out has this id. Name the folder of its report."
         )
     first = present_id(rerun.split()[0])
     named = frozenset(({first} & REQUIREMENTS.keys()) | pinned_by(first))
@@ -42,7 +49,7 @@ def rerun_requirements(rerun: str) -> frozenset[str]:
 def signature_of(rerun: str, out: Path) -> str:
     """The signature of the finding with this id in the report of a folder, or its rule and the case that came
     across it; else what a ``--rerun`` names."""
-    last = last_in(out) if re.fullmatch(r"[0-9a-f]{7}", rerun) else None
+    last = last_in(out) if FINDING.fullmatch(rerun) else None
     findings = () if last is None else last.findings
     named = next((finding for finding in findings if finding.id == rerun), None)
     if named is None:
@@ -94,9 +101,16 @@ def stays(out: Path, folder: Path, what: str) -> str:
 
 
 def holds_whole_run(out: Path) -> bool:
-    """Whether a folder has the report of a run of all cases, which a selection is not to replace."""
+    """Whether a folder has the report of a run of all cases, which a check or a replay is not to replace."""
     last = last_in(out)
     return last is not None and last.command == "run" and not last.scope.selection
+
+
+def holds_whole_report(out: Path) -> bool:
+    """Whether a folder has the report of a run of all cases, a check or a replay, which a selection is not to
+    replace."""
+    last = last_in(out)
+    return last is not None and not last.scope.selection
 
 
 def holds_verdicts(out: Path) -> bool:

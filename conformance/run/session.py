@@ -20,7 +20,7 @@ from conformance.rules.registry import NO_OWN_RULES, OwnRules
 from conformance.run import floor
 from conformance.run.readings import pin_readings
 from conformance.run.rerun import also_contradicted
-from conformance.run.testable import beyond
+from conformance.run.testable import beyond, shut_endpoints, why_left
 from conformance.spec import REQUIREMENTS, Impact
 from conformance.target.clock import Clock, wall
 from conformance.target.portal import Portal
@@ -283,11 +283,14 @@ class RunSession:
 
     def _give_reasons(self) -> None:
         """Why rules stay untested that no case gives a reason for."""
+        shut = shut_endpoints(self.profile)
         for rule in self.ledger.requirements:
             if self.blocked is not None:
                 self.ledger.leave_untested(rule, self.blocked.reason, "credentials")
             if rule in REQUIREMENTS and (why := beyond(rule, self.options.impact)) is not None:
                 self.ledger.leave_unbegun(rule, why)
+            if rule in REQUIREMENTS and (why := why_left(rule, self.profile, shut)) is not None:
+                self.ledger.leave_last(rule, why)
 
     def _notes(self) -> list[str]:
         """Notes on an early end, requests without a response, unrestored changes and uncounted findings."""

@@ -38,6 +38,7 @@ NEEDS = {
     "CONSTANT-072": "accounts.limited",
     "ERROR-005": "accounts.limited",
     "FILE-022": "api_key",
+    "LOGIN-025": "inboxes",
     "LOGIN-028": "inboxes",
     "LOGIN-073": "inboxes",
     "OP-002": "inboxes",

@@ -63,7 +63,7 @@ def test_a_signature_holds_for_its_key_and_its_manifest_alone(
     assert verified(capsys, folder, "--sign", private)[0] == 0
 
     code, said = verified(capsys, folder, "--key", public)
-    assert (code, "signed     by the key that was given" in said) == (0, True)
+    assert (code, "signed     the manifest, by the key that was given\n" in said) == (0, True)
     assert verified(capsys, packed(folder), "--key", public)[0] == 0
     code, said = verified(capsys, folder, "--key", other)
     assert (code, "no signature in it is of this key" in said) == (1, True)
@@ -250,7 +250,7 @@ def as_link(folder: Path) -> None:
 
 
 UNREADABLE: dict[str, tuple[Callable[[Path], object], str]] = {
-    "no manifest": (lambda folder: in_place(folder, MANIFEST, None), "this is no manifest"),
+    "no manifest": (lambda folder: in_place(folder, MANIFEST, None), "there is no such file"),
     "a manifest of another tool": (lambda folder: in_place(folder, MANIFEST, "{}"), "this is no manifest"),
     "a deep manifest": (lambda folder: in_place(folder, MANIFEST, "[" * 100_000), "this is no manifest"),
     "other results": (lambda folder: in_place(folder, "results.json", "{}"), "not a results.json"),
@@ -278,7 +278,7 @@ def test_a_folder_that_cannot_be_read_is_refused(
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [({"junk.txt": "x"}, "it holds 'junk.txt'"), ({"results.json": "{}"}, "not a results.json of schema 1")],
+    [({"junk.txt": "x"}, "it holds 'junk.txt'"), ({"results.json": "{}"}, "there is no such file")],
 )
 def test_a_zip_without_results_is_compared_with_nothing(
     content: dict[str, str], words: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -89,8 +89,11 @@ def sent_code(n: int, seconds: int, **data: Json) -> Exchange:
     )
 
 
+BEGUN = answer(op.LOGIN_INITIATE, {"sessionId": "session-1", "mfaMethods": [], "expiresIn": 600}, n=1)
+
+
 def sent_twice(seconds: int, **first: Json) -> list[Exchange]:
-    return [sent_code(1, 0, **first), sent_code(2, seconds)]
+    return [BEGUN, sent_code(1, 0, **first), sent_code(2, seconds)]
 
 
 def refused_without(header: str, status: int) -> Exchange:

@@ -104,16 +104,18 @@ def test_requests_that_cannot_be_sent_again_have_no_curl_lines(shown: list[Excha
     assert curl(shown, {}) is None
 
 
-def test_a_completion_takes_a_session_and_a_code_of_its_own() -> None:
-    sent = {"sessionId": "9b1f", "code": "[code-1]"}
-    line = curl([exchange(1, LOGIN_COMPLETE, sent=sent)], {"[code-1]": "mailed to accounts.admin"})
+def test_a_completion_takes_the_session_that_is_begun_before_it_and_a_code_of_its_own() -> None:
+    begun = initiated(answer={"success": True, "data": {"sessionId": "9b1f"}})
+    completed = exchange(2, LOGIN_COMPLETE, sent={"sessionId": "9b1f", "code": "[code-1]"})
+    line = curl([begun, completed], {"[code-1]": "mailed to accounts.admin"})
 
     assert line is not None
-    code, session, _, initiate, *_ = line.splitlines()
-    assert code == "# CODE_1: [code-1: mailed to accounts.admin]"
-    assert session.startswith("# SESSION_ID_1: data.sessionId of the answer to")
-    assert "login/initiate" in initiate
+    assert line.splitlines()[:2] == [
+        "# CODE_1: [code-1: mailed to accounts.admin]",
+        f"# SESSION_ID_1: data.sessionId of the answer to {INITIATE}",
+    ]
     assert """{"sessionId": "'"$SESSION_ID_1"'", "code": "'"$CODE_1"'"}""" in line
+    assert curl([completed], {"[code-1]": "mailed to accounts.admin"}) is None
 
 
 ORIGINS = {

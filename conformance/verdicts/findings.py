@@ -301,6 +301,11 @@ class Ledger:
         """Remembers what a case lacks to be begun; the reasons of others that were begun come first."""
         self._tally(requirement).lacking.setdefault(reason, "configuration")
 
+    def leave_last(self, requirement: str, reason: str) -> None:
+        """Remembers a reason that counts where no case gives another one."""
+        if not (tally := self._tally(requirement)).lacking:
+            tally.lacking[reason] = "configuration"
+
     def touch(self, requirement: str, case: str) -> None:
         """Remembers that a case speaks for a requirement, whatever it decides."""
         self._tally(requirement).cases.setdefault(case)

@@ -87,7 +87,6 @@ CONSEQUENCES = {
     "login-session-reusable": "LOGIN-032 LOGIN-061 LOGIN-072",
     "used-up-session-is-400": "LOGIN-058",
     "cooldown-of-120": "LOGIN-026",
-    "unknown-session-at-send-is-answered": "LOGIN-025",
     "authenticator-code-refused": "MFA-013",
     "emailed-code-refused": "LOGIN-088 LOGIN-089",
     "wrong-code-ends-session": "LOGIN-080 LOGIN-090",

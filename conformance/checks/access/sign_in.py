@@ -85,17 +85,30 @@ def _session_asked(exchange: Exchange) -> str | None:
     return session if isinstance(session, str) else None
 
 
-@check("LOGIN-025", on=answers(op.LOGIN_MFA_SEND).where(_by_mail), remembers=True)
+def _begins_or_sends(exchange: Exchange) -> bool:
+    return _by_mail(exchange) or (exchange.success and key_of(exchange) == op.LOGIN_INITIATE)
+
+
+@check(
+    "LOGIN-025",
+    on=answers(op.LOGIN_INITIATE, op.LOGIN_MFA_SEND).where(_begins_or_sends),
+    remembers=True,
+)
 def a_send_during_the_cooldown_is_refused(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Between two sends for one session less than the cooldown passed, on every clock that shows.
 
-    A deployment that announces a shorter cooldown is held to that; the number itself is another check's.
+    A deployment that announces a shorter cooldown is held to that; the number itself is another check's. What
+    is sent for a session that nobody was seen to begin is another rule's matter: there may be none.
     """
-    session = _session_asked(exchange)
-    if session is None:
+    is_begun = key_of(exchange) == op.LOGIN_INITIATE
+    session = exchange.at("data.sessionId") if is_begun else _session_asked(exchange)
+    if not isinstance(session, str):
         return
-    before = memory.get(session)
-    if before is not None and all(_passed(at, exchange) < before["cooldown"] - 1 for at in before["sent"]):
+    before = None if is_begun else memory.get(session)
+    if before is None:
+        memory.update({session: {}} if is_begun else {})
+        return
+    if before and all(_passed(at, exchange) < before["cooldown"] - 1 for at in before["sent"]):
         yield is_refused(
             exchange, before["visit"].exchange(), message="a second code was sent during the cooldown"
         )

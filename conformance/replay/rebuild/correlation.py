@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from conformance.checks.access.sign_in import claims_of
-from conformance.replay.recording.kinds import record_of
+from conformance.replay.recording.kinds import RECORDS, record_of
 from conformance.replay.recording.values import in_body, in_path, leaves, packed_text
 from conformance.traffic.capture.bodies import json_in
 from conformance.traffic.exchange import ABSENT, Exchange, Json
@@ -214,5 +214,6 @@ def names_replaced(recorded: Exchange, correlation: Correlation) -> bool:
     if not replaced:
         return False
     values, key = [*in_path(request.url, request.operation), *in_body(recorded.sent)], request.operation_key
-    named = ((each.place.rpartition(".")[2].partition("[")[0], each.value) for each in values)
+    named = [(each.place.rpartition(".")[2].partition("[")[0], each.value) for each in values]
+    named += [(name.lower(), value) for name, value in request.headers if name.lower() in RECORDS]
     return any(text in replaced or (record_of(name, key or ""), text) in replaced for name, text in named)

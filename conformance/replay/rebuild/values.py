@@ -164,7 +164,10 @@ class RequestValues:
             return value
         if name in FILTERS.get(self._operation, ()) and any(self.recorded.at(at) == 0 for at in TOTALS):
             return value  # a filter by the id of nothing, maybe
-        record: str | None = getattr(self.context.profile.records, RECORDS[name])
+        records = self.context.profile.records
+        record: str | None = getattr(records, RECORDS[name])
+        if value in records.model_dump().values():  # there: it need not be the first of its kind
+            record = value
         if record is None:
             self.unsourced.append(value)
             return value

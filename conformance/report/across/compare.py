@@ -215,7 +215,7 @@ def _is_new_warning(change: VerdictChange, fails: frozenset[str]) -> bool:
 
 def since(old: Run, new: Run) -> Since:
     """The changes that a run's own report shows, of rules that both runs could decide. A selection fixes
-    findings only at endpoints that it called again, and breaks rules only at endpoints that were called
+    findings only at endpoints that it called again; a rule breaks only at endpoints that were called
     before."""
     comparison = compare(old, new)
     asked = {timing.endpoint for timing in new.timings}
@@ -229,9 +229,7 @@ def since(old: Run, new: Run) -> Since:
             and not (old.scope.selection and before.isdisjoint(row.endpoints))
         ]
 
-    places = [
-        row.requirement for row in comparison.new_places if not old.scope.selection or row.endpoint in before
-    ]
+    places = [row.requirement for row in comparison.new_places if row.endpoint in before]
     return Since(
         started=old.started,
         newly_failing=list(dict.fromkeys([*decided(comparison.newly_failing), *places])),

@@ -7,13 +7,15 @@ import shlex
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from conformance.report.model.origins import Origins, origins_in, with_origin
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import one_line, visible
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
 from conformance.spec.tables import MFA_METHODS
 from conformance.traffic.capture.writer import har_entry
-from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Json, Request
+from conformance.traffic.exchange import ABSENT, NOT_JSON, Exchange, Request
 from conformance.traffic.values import REDACTED
 
 BUNDLED = ("", "bundled")
@@ -33,7 +35,7 @@ LOGIN_SESSION = "[session-id-1]"
 KEPT_BY_SIGN_IN = frozenset({"x-portal-access-code", "x-client-hash"})
 """Headers that the requests of a sign-in have in common with those of its session."""
 
-SIGN_IN: tuple[tuple[str, str, dict[str, Json]], ...] = (
+SIGN_IN = (
     ("To sign in, this returns data.sessionId", LOGIN_INITIATE, {"email": "EMAIL", "password": "PASSWORD"}),
     (
         "this mails a code, for the method EMAIL alone",
@@ -73,13 +75,13 @@ MOST_CHARACTERS = 6_000
 def rerun_finding(run: Run, finding: FindingEntry) -> str:
     """The command that shows a finding again, with exit code 1: by its rule; by the case that came across it
     where the rule is about every endpoint; by both where other cases test the rule, or two answers of which
-    another case saw the first disagree. In a replay only its recording asks for these two answers."""
-    if run.command == "replay" and finding.other is not None:
+    another case saw the first disagree. Of a replay the last two are shown again by its recording alone."""
+    rule = next((row for row in run.requirements if row.id == finding.requirement), None)
+    is_of_all = rule is None or not (rule.operations or rule.is_own)
+    if run.command == "replay" and (is_of_all or finding.other is not None):
         target = ["--target", run.target.url, "--profile", run.target.profile or "PROFILE"]
         words = ["portal-conformance", "replay", "RECORDING", *target, "--impact", run.impact or "read-only"]
         return " ".join(map(_word, words))
-    rule = next((row for row in run.requirements if row.id == finding.requirement), None)
-    is_of_all = rule is None or not (rule.operations or rule.is_own)
     case = finding.case if run.command == "run" and (finding.case or "").startswith("cases/") else None
     name = finding.rule_and_case or (case if case and is_of_all else finding.requirement)
     return rerun(run, name, is_strict=finding.verdict == "warn")
@@ -122,6 +124,7 @@ def _word(word: str) -> str:
 def curl(exchanges: Sequence[Exchange], origins: Origins) -> str | None:
     """Curl lines that repeat the requests, with secrets as variables, above them a comment for each secret
     whose origin is known; None where a request cannot be sent a second time, or there are many."""
+    exchanges = _of_a_login_session(exchanges)
     requests = [each.request for each in exchanges]
     is_repeatable = all(_is_repeatable(each, origins) for each in exchanges)
     if not 0 < len(requests) <= MOST_REQUESTS or not is_repeatable:
@@ -129,13 +132,10 @@ def curl(exchanges: Sequence[Exchange], origins: Origins) -> str | None:
     sent = " ".join(text for each in requests for text in (each.url, *_headers(each), *_body(each)))
     named = origins_in(sent, origins)
     comments = [line for each in reversed(named) for line in _where_from(each, origins)]
-    is_by_session = LOGIN_SESSION in sent
-    if is_by_session:
+    if LOGIN_SESSION in sent:
         comments.append(f"# {_variable(LOGIN_SESSION)}: data.sessionId of the answer to {LOGIN_INITIATE}")
     if any(LOGIN_COMPLETE in origin for origin in named.values()):
-        comments += _sign_in(requests[0], SIGN_IN)
-    elif is_by_session and not any(_is_initiate(each) for each in requests):
-        comments += _sign_in(requests[0], SIGN_IN[:2])
+        comments += _sign_in(requests[0])
     text = "\n".join([*comments, *map(_command, requests)])
     return text if len(text) <= MOST_CHARACTERS and visible(text) == text else None
 
@@ -161,26 +161,29 @@ def _headers(request: Request) -> list[str]:
 
 
 def _body(request: Request) -> list[str]:
-    body = request.body
-    if _is_of_login_session(request) and isinstance(body, dict) and "sessionId" in body:
-        body = {**body, "sessionId": LOGIN_SESSION}
-    return [] if body is ABSENT else [json.dumps(body, ensure_ascii=False)]
+    return [] if request.body is ABSENT else [json.dumps(request.body, ensure_ascii=False)]
 
 
-def _is_initiate(request: Request) -> bool:
-    return request.operation is not None and request.operation.key == LOGIN_INITIATE
+def _of_a_login_session(exchanges: Sequence[Exchange]) -> Sequence[Exchange]:
+    """The exchanges, in whose requests a variable stands for the login session that one of them begins."""
+    initiated = [each for each in exchanges if each.request.operation_key == LOGIN_INITIATE]
+    begun = [id for each in initiated if isinstance(id := each.at("data.sessionId"), str)]
+
+    def with_variable(exchange: Exchange) -> Exchange:
+        body = exchange.request.body
+        if not isinstance(body, dict) or body.get("sessionId") not in begun:
+            return exchange
+        return replace(exchange, request=replace(exchange.request, body={**body, "sessionId": LOGIN_SESSION}))
+
+    return [with_variable(each) for each in exchanges]
 
 
-def _is_of_login_session(request: Request) -> bool:
-    return request.operation is not None and request.operation.key in (LOGIN_MFA_SEND, LOGIN_COMPLETE)
-
-
-def _sign_in(request: Request, steps: Sequence[tuple[str, str, dict[str, Json]]]) -> Iterator[str]:
-    """The curl lines of steps of a sign-in at the target of a request, as comments."""
+def _sign_in(request: Request) -> Iterator[str]:
+    """The curl lines of a sign-in at the target of a request, as comments."""
     portal = request.url.partition("/web/v1/")[0]
     headers = [f"{name}: {value}" for name, value in request.headers if name.lower() in KEPT_BY_SIGN_IN]
     words = " ".join(f"-H {_quoted(each)}" for each in (*headers, "Content-Type: application/json"))
-    for effect, key, body in steps:
+    for effect, key, body in SIGN_IN:
         path = key.partition(" ")[2]
         yield f"# {effect}:"
         yield f"#   curl -sS {_quoted(portal + path)} {words} --data-raw {_quoted(json.dumps(body))}"
@@ -210,8 +213,7 @@ def _is_repeatable(exchange: Exchange, origins: Origins) -> bool:
     if request.header("x-secure-channel-session-id"):
         return False
     fields = request.body if isinstance(request.body, dict) else {}
-    known = {name for name, value in fields.items() if isinstance(value, str) and value in origins}
-    known |= {"sessionId"} if _is_of_login_session(request) else set()
+    known = {name for name, value in fields.items() if value == LOGIN_SESSION or str(value) in origins}
     return not RETURNED_EARLIER & fields.keys() - known
 
 

@@ -238,7 +238,8 @@ def edition_in_words(run: Run) -> str:
     name = f"{outcome.name}, {outcome.level.capitalize()}"
     newer = f"; {plural(len(outcome.not_scored), 'newer rule')} not scored" if outcome.not_scored else ""
     if outcome.conforms:
-        return f"conforms to {name}{newer}"
+        whose = "the bundled reference portal, and no product, " if run.scope.bundled else ""
+        return f"{whose}conforms to {name}{newer}"
     lists = {"contradicted": outcome.contradicted, "untested": outcome.untested}
     missing = [f"{plural(len(ids), 'rule')} {what} ({listed(ids, 3)})" for what, ids in lists.items() if ids]
     missing += ["only a selection was tested"] if run.scope.selection else []

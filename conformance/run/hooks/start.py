@@ -26,7 +26,7 @@ from conformance.run.hooks.terminal import say, wait_announcer
 from conformance.run.options import BY_NAME, set_value, value_of
 from conformance.run.outlook.unlocking import next_steps
 from conformance.run.planning import declared_by, why_not
-from conformance.run.rerun import AGAIN, UNREACHED, holds_verdicts, holds_whole_run, stays
+from conformance.run.rerun import AGAIN, UNREACHED, holds_verdicts, holds_whole_report, stays
 from conformance.run.session import RunOptions, RunSession
 from conformance.run.settings import seconds_of
 from conformance.run.testable import TESTABLE, reachable, reachable_musts
@@ -128,7 +128,7 @@ def _beside_whole_run(config: pytest.Config, profile: Profile, options: RunOptio
     of a whole run: it selects some of the cases, or no portal answers."""
     if holds_verdicts(options.out) and not is_portal_there(profile):
         folder, what = options.out / UNREACHED, "run, which reaches no portal,"
-    elif selection_of(config) and holds_whole_run(options.out):
+    elif selection_of(config) and holds_whole_report(options.out):
         folder, what = options.out / AGAIN, "selection"
     else:
         return options
