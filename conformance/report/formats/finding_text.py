@@ -31,8 +31,9 @@ def values(finding: FindingEntry, limit: int = 120) -> str:
 
 def at_other(finding: FindingEntry) -> str:
     """Where the other of two answers stands that a finding compares; empty where it compares none."""
-    other = finding.other
-    return f" at {one_line(other.endpoint, 160)} (exchange {other.exchange})" if other is not None else ""
+    if finding.other is None or not compares_answers(finding):
+        return ""
+    return f" at {one_line(finding.other.endpoint, 160)} (exchange {finding.other.exchange})"
 
 
 def message_of(finding: FindingEntry) -> str:
