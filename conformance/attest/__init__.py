@@ -40,6 +40,7 @@ class Verification:
         levels = ", ".join(f"{same[level]} of {of[level]} {level}s" for level in of)
         reasons = self.recomputed.not_recomputable.items()
         head, edition = headline(self.run), edition_in_words(self.run)
+        not_all = "; what is other is not" if self.other else ""
         another = "another build of the suite wrote this: verdicts may differ for that alone"
         rows = [
             *(("other", sentence) for sentence in self.other[:MOST_OTHER]),
@@ -49,14 +50,9 @@ class Verification:
             *(("not shown", f"{plural(count, 'verdict')} not recomputable: {why}") for why, count in reasons),
             ("result", f"{head.title}: {head.sentence}"),
             ("edition", edition),
-            ("signed", self._signed()),
+            ("signed", f"the manifest, by the key that was given{not_all}" if self.is_signed else ""),
         ]
         return [one_line(f"{label:<10} {words}", LONGEST) for label, words in rows if words]
-
-    def _signed(self) -> str:
-        if not self.is_signed:
-            return ""
-        return "the manifest, by the key that was given" + ("; what is other is not" if self.other else "")
 
 
 def verify(folder: Path, *, key: Path | None, is_zip: bool) -> Verification:

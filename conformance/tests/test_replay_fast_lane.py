@@ -129,7 +129,7 @@ AT_THE_SECOND = ("a-method-twice", "profile-is-another-from-the-second-call")
 @pytest.mark.parametrize(
     ("name", "faults", "variants"),
     [
-        ("polled", (*IN_FIELDS, "inactive-channels-tell-their-password"), ()),
+        ("polled", (*IN_FIELDS, "channel-password-in-the-clear"), ()),
         ("polled", ("profile-is-another-from-the-second-call",), ()),
         ("polled", ("refresh-is-refused",), ()),
         ("polled", ("issued-token-is-not-accepted",), ()),

@@ -13,7 +13,6 @@ SHOWN_BY_THE_VISIT = [
         "a-file-has-another-hash-at-each-read": "data.etag",
         "a-file-is-created-when-it-is-read": "data.createdAt",
         "a-password-signs-in-in-any-case": "status",
-        "a-read-updates-the-institution": "data.updatedAt",
         "revoked-authenticator-is-offered": "data.mfaMethods",
         "subject-of-the-token-is-the-email": "data.accessToken",
         "the-history-counts-one-more": "data.pagination.totalRecords",

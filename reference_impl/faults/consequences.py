@@ -57,8 +57,6 @@ CONSEQUENCES = {
     "expired-carries-the-value-of-declined": "INVITATION-022 MODEL-002 MODEL-003 AGREE-004",
     "type-statuses-swapped": "CHANNELTYPE-022 MODEL-002 MODEL-003",
     "completed-order-by-another-name": "ORDER-034 AGREE-007",
-    "sessions-are-limited-without-access-code": "HEADER-023",
-    "a-whitelist-is-disabled-without-access-code": "HEADER-023",
     "any-access-code-lets-in": "HEADER-022",
     "en-is-not-served": "HEADER-007 AUTHN-001 AUTHN-002",
     "zh-Hant-is-not-served": "HEADER-007 AUTHN-001 AUTHN-002",
@@ -117,31 +115,15 @@ CONSEQUENCES = {
         "SESSION-030 PROFILE-001 PROFILE-004 PROFILE-005 PROFILE-007 PROFILE-008 PROFILE-010 MODEL-007 "
         "INVITE-011 MODEL-008 PROFILE-009 AUTHN-020 AUTHN-022 AGREE-011 MODEL-021 PROFILE-012 PROFILE-013"
     ),
-    "sessions-without-token": (
-        "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 SESSION-039 SESSION-020 SESSION-022 SESSION-025 "
-        "SESSION-031 SESSION-035 SESSION-043 MODEL-007 MODEL-012 AGREE-011"
-    ),
-    "session-config-without-token": (
-        "AUTHN-025 AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 SESSION-029 SESSION-030 MODEL-010 AGREE-011"
-    ),
-    "history-without-token": "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 MODEL-007",
-    "ip-whitelist-without-token": "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 MODEL-010 IPWHITELIST-003",
-    "mfa-without-token": "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 MFA-006 MODEL-010 MODEL-018 AGREE-011",
     "own-invitations-without-token": (
         "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 AUTHN-025 INVITATION-032 MODEL-008 AGREE-011"
     ),
-    "current-workspace-without-token": "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 WORKSPACE-015",
-    "my-workspaces-without-token": "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 AGREE-011 WORKSPACE-015",
     "roles-without-token": "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 AUTHN-020 AUTHN-025",
     "file-without-token": "AUTHN-006 AUTHN-007 AUTHN-008 AUTHN-009 FILE-020 FILE-021 FILE-022",
-    "terminate-all-without-token": "AUTHN-006 AUTHN-009",
-    "accounts-query-without-token": "AUTHN-013 SESSION-025",
-    "channel-types-query-without-token": "AUTHN-013",
     "countries-without-token": "AUTHN-013",
     "missing-token-is-403": "AUTHN-004 ERROR-009 AUTHN-009",
     "token-missing-is-403": "AUTHN-004",
     "public-key-wants-a-token": "SECURE-003",
-    "reset-wants-a-token": "PASSWORD-012 PASSWORD-019",
     "refresh-wants-a-token": "TOKEN-010 TOKEN-016 TOKEN-023 AUTHN-012",
     "any-token-is-accepted": "AUTHN-009 TOKEN-022 AUTHN-007 AUTHN-008",
     "signature-is-not-checked": "AUTHN-009 AUTHN-013",
@@ -225,7 +207,6 @@ CONSEQUENCES = {
         "INVITE-004 INVITE-007 ERROR-020 LOGIN-069 LOGIN-070 LOGIN-071 LOGIN-082"
     ),
     "another-role-is-read": "ROLE-015",
-    "role-is-read-under-another-name": "AGREE-002",
     "file-needs-no-permission": "FILE-021",
     "not-found-is-400": (
         "ACCOUNT-031 ACCOUNT-039 INSTITUTION-010 INVITATION-031 INVITE-005 ROLE-011 FILE-024 ACCOUNT-045 "
@@ -284,7 +265,6 @@ CONSEQUENCES = {
     "the-name-filter-looks-at-addresses": "ACCOUNT-044",
     "one-invitation-is-accepted-with-all-others": "INVITATION-027",
     "a-password-signs-in-without-its-last-letter": "PASSWORD-024",
-    "roles-of-other-workspaces-are-read-as-the-callers": "AGREE-002",
     "a-name-loses-other-letters": "PROFILE-003",
     "a-name-is-not-stored-with-a-phone": "PROFILE-003 PROFILE-004 MODEL-021",
     "a-channel-type-is-made-hours-ahead": "MODEL-018 RESOURCE-004",

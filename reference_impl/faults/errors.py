@@ -104,7 +104,6 @@ ROWS = {
     ),
     "ERROR-003 invalid-parameter-is-422": refused_with(INVALID, status=422),
     "ERROR-020 a-null-refresh-token-is-not-found": _null_is(op.REFRESH, "refreshToken", NOTHING),
-    "ERROR-020 no-account-is-not-found": _null_is(op.ACCOUNT_UPDATE, "userBizId", NOTHING),
     "ERROR-020 a-null-password-is-wrong": _null_is(op.INITIATE, "password", NOTHING),
     "ERROR-021 an-empty-account-is-updated": _empty_is_done(
         op.ACCOUNT_UPDATE, "userBizId", lambda portal: {}

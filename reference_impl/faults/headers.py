@@ -72,13 +72,8 @@ def _other_status_in_vietnamese(seen: Seen, answer: Answer) -> None:
 
 UNGUARDED = {
     "a-sign-in-begins": op.INITIATE,
-    "a-code-is-sent": op.SEND,
-    "a-sign-in-ends": op.COMPLETE,
     "a-pair-is-refreshed": op.REFRESH,
     "a-channel-opens": op.SECURE_SESSION,
-    "a-channel-closes": op.SECURE_CLOSE,
-    "sessions-are-limited": op.SET_SESSION_CONFIG,
-    "a-whitelist-is-disabled": op.DISABLE_WHITELIST,
 }
 
 

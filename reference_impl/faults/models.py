@@ -302,9 +302,6 @@ ROWS = {
     ),
     "CHANNEL-061 an-update-moves-the-channel": then(op.CHANNEL_UPDATE, too("channel", **_ELSEWHERE)),
     "CHANNELTYPE-033 an-update-moves-the-type": then(op.TYPE_UPDATE, too("channel type", displayOrder=4711)),
-    "MODEL-010 new-addresses-switch-the-whitelist-off": then(
-        op.SET_WHITELIST, _secured(whitelistState="DISABLED")
-    ),
     "MODEL-006 countries-are-kept-with-their-timestamp": rewritten(_first_timestamp, COUNTRIES),
     "MODEL-020 a-deactivation-names-nobody": _left(op.CHANNEL_DEACTIVATE, "channel", "updatedBy", "bizId"),
     "MODEL-023 a-logout-forgets-the-last-login": first(
@@ -331,12 +328,6 @@ ROWS = {
     ),
     "MODEL-013 an-accepted-invitation-is-the-only-workspace": then(op.ACCEPT, _alone_in_it),
     "MODEL-014 a-refused-invitation-joins-all-the-same": where_refused(op.ACCEPT, _joined_all_the_same),
-    "MODEL-015 a-read-updates-the-institution": first(
-        op.INSTITUTION,
-        lambda portal, caller, body: portal.find("institution", body["institutionBizId"]).update(
-            updatedAt=portal.now()
-        ),
-    ),
     "MODEL-015 a-file-has-another-hash-at-each-read": _at_each_read(
         "etag", lambda etag, read: f"read-{read:08d}"
     ),

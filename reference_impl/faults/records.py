@@ -92,9 +92,6 @@ ROWS = {
     "AGREE-002 a-role-read-by-its-id-was-created-at-another-time": reported(
         op.ROLE, "", createdAt="2021-03-04T05:06:07.000Z"
     ),
-    "AGREE-002 listed-roles-were-updated-at-another-time": reported(
-        op.ROLES, "[]", updatedAt="2026-01-02T03:04:05.000Z"
-    ),
     "AGREE-003 the-current-workspace-is-of-another-zone": reported(
         op.CURRENT_WORKSPACE, "", workspaceTimezone="ASIA_SHANGHAI"
     ),

@@ -40,7 +40,6 @@ ROWS = {
     ),
     "ROLE-014 an-unknown-role-has-no-permissions": unrefused(op.ROLE_PERMISSIONS, []),
     "ROLE-010 another-role-is-read": first_given(op.ROLE, "role", "roleBizId"),
-    "ROLE-010 role-is-read-under-another-name": reported(op.ROLE, "", roleName="Role"),
     "ROLE-011 unknown-role-is-400": renamed(op.ROLE, "RESOURCE.NOT_FOUND", INVALID),
     "ROLE-013 a-role-twice": data_rewritten(lambda roles: [*roles, *roles[:1]], op.ROLES),
     "FILE-020 file-needs-no-permission": row(op.FILE, permission=None),
@@ -50,9 +49,6 @@ ROWS = {
     "FILE-026 file-of-negative-size": reported(op.FILE, "", fileSize=lambda size: size - 2**33),
     "FILE-027 content-type-is-a-file-extension": reported(
         op.FILE, "", contentType=lambda media_type: media_type.rpartition("/")[2]
-    ),
-    "ROLE-010 roles-of-other-workspaces-are-read-as-the-callers": served(
-        op.ROLE, lambda call: call.run() | {"workspaceBizId": call.caller.account["workspaceBizIds"][0]}
     ),
     "ROLE-016 a-role-lacks-its-last-permission": data_rewritten(lambda data: data[:-1], op.ROLE_PERMISSIONS),
 }

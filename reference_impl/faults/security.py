@@ -115,9 +115,6 @@ ROWS = {
     "BACKUP-004 generating-codes-does-not-reset-the-count": then(op.BACKUP_GENERATE, _one_used_already),
     "MFA-015 an-unverified-authenticator-is-offered": answered(op.INITIATE, _with_what_is_set_up),
     "IPWHITELIST-010 the-whitelist-is-never-emptied": served(op.SET_WHITELIST, _never_emptied),
-    "IPWHITELIST-003 a-whitelist-forgets-long-addresses": asked(
-        op.SET_WHITELIST, lambda body: body | {"ips": [ip for ip in body["ips"] if ":" not in ip]}
-    ),
     "IPWHITELIST-004 enabling-the-whitelist-twice-disables-it": moved(
         "ip whitelist", "ENABLED", "enable", "DISABLED"
     ).at(op.ENABLE_WHITELIST),
