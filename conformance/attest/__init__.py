@@ -12,7 +12,7 @@ from conformance.attest.recomputing import BAD, Recomputed, recomputed
 from conformance.attest.signature import signature_problem
 from conformance.report.finish import exit_codes
 from conformance.report.formats.manifest import EXCHANGES, STATEMENT, TEST_RESULT, configuration, statement_of
-from conformance.report.formats.write import ATTESTED, FORMATS
+from conformance.report.formats.write import ATTESTED, FORMATS, written_otherwise
 from conformance.report.model.edition import edition_outcome
 from conformance.report.model.run import Run, counted
 from conformance.report.model.visible import one_line
@@ -61,9 +61,10 @@ def verify(folder: Path, *, key: Path | None, is_zip: bool) -> Verification:
     unsigned = signature_problem(folder, key) if key else ""
     verdicts = recomputed(run, folder / EXCHANGES)
     files = _against_manifest(run, folder, manifest, is_zip=is_zip)
-    other = [*filter(None, [unsigned]), *files, *_within_results(run), *verdicts.other]
     is_of_this = run.suite.version == __version__
     is_of_this &= manifest.predicate.get("configuration") == configuration(run)
+    pages = written_otherwise(run, folder) if is_of_this else ()
+    other = [*filter(None, [unsigned]), *files, *pages, *_within_results(run), *verdicts.other]
     return Verification(run, verdicts, other, is_of_this, is_signed=bool(key) and not unsigned)
 
 
@@ -96,13 +97,14 @@ def _within_results(run: Run) -> Iterator[str]:
         yield f"results.json: its exit code is {run.exit_code}, and its verdicts make {codes or 0}."
     if run.edition != edition_outcome(run):
         yield "results.json: what it says of an edition is not what its verdicts make."
-    levels = {row.id: row.level for row in stated}
+    rows = {row.id: (row.level, row.statement) for row in stated}
     if run.suite.version == __version__:
-        if missing := [rule for rule in REQUIREMENTS if rule not in levels]:
+        if missing := [rule for rule in REQUIREMENTS if rule not in rows]:
             yield f"results.json: it leaves out {listed(missing, 3)}."
-        for rule, level in levels.items():
-            if rule in REQUIREMENTS and level != REQUIREMENTS[rule].level:
-                yield f"{rule}: its level is {level}, and that of the rule is {REQUIREMENTS[rule].level}."
+        for rule, (level, statement) in rows.items():
+            row = REQUIREMENTS.get(rule)
+            if row is not None and (level, statement) != (row.level, row.statement):
+                yield f"{rule}: its level is {row.level}, and it says: {row.statement}"
     yield from _verdicts(run)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -155,6 +155,26 @@ def _write_each(run: Run, exchanges: RunEvidence, out: Path, *, formats: Mapping
             first_error = first_error or error
     if first_error is not None:
         raise first_error
+
+
+ITS_FOLDER = re.compile(r"(portal-conformance compare ).+?(?= --known)")
+"""Where a page names the folder that it was written to. It may have been moved since."""
+
+
+def written_otherwise(run: Run, folder: Path) -> Iterator[str]:
+    """The reports of a folder that a run and its exchanges do not make so, as sentences."""
+    found = evidence.read(folder / EXCHANGES, _named_exchanges(run))
+    completed = [_completed(finding, found) for finding in run.findings]
+    if (run.timings, run.findings) != (found.timings, completed):
+        yield "results.json: its timings, or the gravity of its findings, are not those of the exchanges."
+    for name, document in FORMATS.items():
+        path = folder / name
+        texts = (
+            path.read_text(encoding="utf-8", errors="replace") if path.is_file() else "",
+            document(run, found),
+        )
+        if texts[0] and len({ITS_FOLDER.sub(r"\1", text) for text in texts}) > 1:
+            yield f"{name}: it is not what results.json and the exchanges make."
 
 
 def _completed(finding: FindingEntry, exchanges: RunEvidence) -> FindingEntry:
