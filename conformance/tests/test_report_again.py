@@ -24,6 +24,7 @@ from conformance.tests.sample_run import (
     COMPLETE,
     INITIATE,
     PROFILE,
+    URL,
     card_of,
     envelope,
     error,
@@ -36,30 +37,24 @@ from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange, Json, Plain
 
 
-def test_the_rerun_line_names_requirement_target_and_profile() -> None:
-    run = sample().run(impact="mutating", target_profile="my profile.toml")
-
-    assert rerun(run, "ENV-008") == (
-        "portal-conformance run --rerun ENV-008 --target https://portal.example.test "
-        "--profile 'my profile.toml' --impact mutating"
-    )
-
-
 @pytest.mark.parametrize(
-    "profile, options", [("bundled", []), (None, ["--target", "https://portal.example.test"])]
+    "profile, impact, options",
+    [
+        ("bundled", "read-only", ""),
+        (None, "read-only", f" --target {URL}"),
+        ("my profile.toml", "mutating", f" --target {URL} --profile 'my profile.toml' --impact mutating"),
+    ],
 )
-def test_the_rerun_line_has_no_option_that_the_run_had_not(profile: str | None, options: list[str]) -> None:
-    words = shlex.split(rerun(sample().run(target_profile=profile), "ENV-008"))
+def test_the_rerun_line_has_the_options_that_the_run_had(
+    profile: str | None, impact: str, options: str
+) -> None:
+    line = rerun(sample().run(impact=impact, target_profile=profile), "ENV-008")
 
-    assert words == ["portal-conformance", "run", "--rerun", "ENV-008", *options]
+    assert line == f"portal-conformance run --rerun ENV-008{options}"
 
 
-def initiated(**changes: object) -> Exchange:
-    options: dict[str, object] = {
-        "sent": {"email": "it's@example.test", "password": "[password-1]"},
-        **changes,
-    }
-    return exchange(1, INITIATE, **options)  # type: ignore[arg-type]
+def initiated(email: str = "it's@example.test") -> Exchange:
+    return exchange(1, INITIATE, sent={"email": email, "password": "[password-1]"})
 
 
 def test_a_curl_line_sends_the_same_request_again(tmp_path: Path) -> None:
@@ -94,8 +89,8 @@ def test_a_curl_line_sends_the_same_request_again(tmp_path: Path) -> None:
         [exchange(1, CHANGE, sent="sealed", plain=Plain(request={}))],
         [initiated()] * 5,
         [initiated(), exchange(2, INITIATE, sent={"sessionId": "9b1f", "code": "123456"})],
-        [initiated(sent={"email": "\u202e"})],
-        [initiated(sent={"email": "x" * 10_000})],
+        [initiated("\u202e")],
+        [initiated("x" * 10_000)],
         [],
     ],
     ids=["encrypted", "many", "a value given before", "unseen characters", "too long", "not on record"],
@@ -159,9 +154,8 @@ def test_a_curl_line_has_the_shell_line_that_forges_its_token(
 def test_a_card_says_in_which_row_of_the_specification_its_rule_stands(tmp_path: Path) -> None:
     page = page_of(sample(), tmp_path).replace("<wbr>", "")
 
-    assert "States and transitions › Moves that are stated › POST login/complete" in card_of(
-        page, "LOGIN-030"
-    )
+    transition = "States and transitions › Moves that are stated › POST login/complete"
+    assert transition in card_of(page, "LOGIN-030")
     assert "Resources and their fields › Response envelope › data" in card_of(page, "ENV-008")
 
 
@@ -196,15 +190,14 @@ def test_a_card_shows_in_the_exchange_where_a_secret_came_from() -> None:
 
 def test_a_finding_of_a_rule_about_every_endpoint_is_seen_again_by_its_case() -> None:
     run = sample().run()
-    everywhere = finding(requirement="ENV-008", case="cases/errors/test_ids.py::test_an_id[role]")
-    somewhere = finding(requirement="PAGE-026", case="cases/errors/test_ids.py::test_an_id[role]")
-
-    assert shlex.split(rerun_finding(run, everywhere))[3] == "cases/errors/test_ids.py::test_an_id[role]"
-    assert shlex.split(rerun_finding(run, somewhere))[3] == "PAGE-026"
+    case = "cases/errors/test_ids.py::test_an_id[role]"
+    everywhere, somewhere = (finding(requirement=rule, case=case) for rule in ("ENV-008", "PAGE-026"))
     aside = somewhere.model_copy(update={"is_aside": True})
-    by_both = "PAGE-026 cases/errors/test_ids.py::test_an_id[role]"
-    assert shlex.split(rerun_finding(run, aside))[3] == by_both
-    assert shlex.split(rerun_finding(run, finding(case="check envelope.data_is_null")))[3] == "ENV-008"
+    by_check = finding(case="check envelope.data_is_null")
+    shown = (everywhere, somewhere, aside, by_check)
+
+    named = [shlex.split(rerun_finding(run, each))[3] for each in shown]
+    assert named == [case, "PAGE-026", f"PAGE-026 {case}", "ENV-008"]
     with_aside = run.model_copy(update={"findings": [aside]})
     assert rerun_rule(with_aside, "PAGE-026") == rerun_finding(run, aside), "a row of the report, too"
 

@@ -57,9 +57,7 @@ def test_the_options_name_every_further_report() -> None:
     assert set(FORMATS_OPTION.type("sarif,badge")) == FURTHER.keys()
 
 
-def test_one_report_that_cannot_be_made_does_not_keep_the_others_back(
-    tmp_path: Path,
-) -> None:
+def test_one_report_that_cannot_be_made_does_not_keep_the_others_back(tmp_path: Path) -> None:
     def broken(run: Run, exchanges: RunEvidence) -> str:
         raise RuntimeError("a bug")
 
