@@ -227,9 +227,7 @@ class LateInbox:
 
 
 @pytest.mark.parametrize("is_late, tried", [(True, ["100001", "100002"]), (False, ["100001"])])
-def test_the_late_mail_of_an_earlier_send_is_followed_by_the_next_one(
-    is_late: bool, tried: list[str]
-) -> None:
+def test_a_late_mail_of_an_earlier_send_is_followed_by_the_next_one(is_late: bool, tried: list[str]) -> None:
     sent: list[str] = []
     codes: list[str] = []
 

@@ -72,9 +72,7 @@ def test_a_signature_holds_for_its_key_and_its_manifest_alone(folder: Path, tmp_
     assert_verified(1, "this is no envelope", folder, "--key", public)
 
 
-def test_the_next_run_into_the_folder_leaves_no_signature_of_the_one_before(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_the_next_run_into_the_folder_leaves_no_signature_of_the_last(folder: Path, tmp_path: Path) -> None:
     private, _ = keys(tmp_path, "ours")
     assert verified(folder, "--sign", private)[0] == 0
 

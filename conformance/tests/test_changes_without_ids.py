@@ -127,9 +127,7 @@ def test_an_invitation_is_found_by_whatever_shows_its_id(
 
 
 @pytest.mark.parametrize("listed", [WITHOUT_ID, {"state": "state"}], ids=["without an id", "nowhere by name"])
-def test_an_invitation_that_nothing_shows_by_an_id_is_no_restored_one(
-    tmp_path: Path, listed: dict[str, str]
-) -> None:
+def test_an_invitation_that_nothing_shows_by_an_id_is_left(tmp_path: Path, listed: dict[str, str]) -> None:
     ledger = tmp_path / "changes.jsonl"
     portal = noted(Inviting(told={}, listed=listed), ledger)
     send(portal)

@@ -87,9 +87,7 @@ def code_of(words: list[str]) -> object:
         (["doctor"], "doctor needs --profile FILE or --target URL."),
     ],
 )
-def test_wrong_usage_is_said_in_a_line(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_usage_is_said_briefly(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert code_of(words) == 4
 
     told = capsys.readouterr().err
@@ -114,9 +112,7 @@ def test_the_help_of_run_lists_every_exit_code(capsys: pytest.CaptureFixture[str
     assert {int(code) for code in shown} == set(ExitCode) == set(EXIT_CODES)
 
 
-def test_the_help_of_a_command_has_an_example_that_the_command_understands(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_help_of_a_command_has_an_example_that_it_understands(capsys: pytest.CaptureFixture[str]) -> None:
     for name, row in BY_COMMAND.items():
         assert main([name, "--help"]) == 0
 

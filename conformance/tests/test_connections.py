@@ -191,9 +191,7 @@ def test_each_command_names_a_certificate_that_cannot_be_read(
     assert said in "".join(capsys.readouterr())
 
 
-def test_tls_at_an_address_of_plain_http_is_named(
-    secured: Secured, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tls_at_an_address_of_http_is_named(secured: Secured, capsys: pytest.CaptureFixture[str]) -> None:
     path = secured.folder / "portal.toml"
     text = path.read_text(encoding="utf-8").replace('url = "https:', 'url = "http:')
     path.write_text(re.sub("(?m)^(client_cert|verify|proxy) = .*$", "", text), encoding="utf-8")

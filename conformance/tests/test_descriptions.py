@@ -266,9 +266,7 @@ ROLES = BY_KEY[op.ROLES]
         ("a: &a [*a, *a]", "Circular reference"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_refused_with_what_to_do(
-    tmp_path: Path, document: Json, problem: str
-) -> None:
+def test_a_file_of_no_use_is_refused_with_what_to_do(tmp_path: Path, document: Json, problem: str) -> None:
     with pytest.raises(UsageError, match="more") as refused:
         read(tmp_path, document)
     assert problem in str(refused.value)

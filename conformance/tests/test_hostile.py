@@ -139,9 +139,7 @@ def test_a_replay_cuts_an_answer_beyond_the_bound(name: str, origin: str, tmp_pa
     assert len(answer.body) < 10_000_000
 
 
-def test_an_answer_that_comes_before_the_request_is_judged_in_no_exchange(
-    origin: str, tmp_path: Path
-) -> None:
+def test_an_answer_that_comes_before_its_request_is_judged_nowhere(origin: str, tmp_path: Path) -> None:
     with Hostile(ROWS["speaks-first"], origin, tmp_path) as portal:
         exchanges: list[Exchange] = []
         sender = transport(known=profile_at(portal.url), seen=exchanges)
@@ -205,9 +203,7 @@ CORRECT = playing(lambda turn: turn.wire.send(Sent(body=b"{}").framed()))
 RESETTING = playing(lambda turn: turn.wire.reset())
 
 
-def test_nothing_goes_out_that_the_profile_does_not_say(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_goes_out_but_what_the_profile_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".netrc").write_text("machine localhost login someone password of-the-netrc\n")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))

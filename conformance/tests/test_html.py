@@ -132,9 +132,7 @@ def test_evidence_is_left_out_by_name_before_findings_are(tmp_path: Path) -> Non
     assert "exchanges.jsonl has them" in html
 
 
-def test_a_finding_names_rule_endpoint_place_expected_seen_cause_and_how_to_see_it_again(
-    tmp_path: Path,
-) -> None:
+def test_a_finding_names_rule_endpoint_place_expected_seen_cause_and_how_to_repeat_it(tmp_path: Path) -> None:
     html = page_of(sample(), tmp_path)
     card = card_of(html, "ENV-008")
 

@@ -100,9 +100,7 @@ def created(portal: Portal, undo: Json) -> None:
 
 
 @pytest.mark.parametrize("undo", [{"bizId": OF_OTHERS}, {"bizId": OF_OTHERS, "and": "{result_id}"}])
-def test_a_clean_up_deletes_what_the_run_made_whatever_body_an_older_ledger_has(
-    undo: Json, tmp_path: Path
-) -> None:
+def test_a_clean_up_deletes_what_the_run_made_whatever_an_old_ledger_has(undo: Json, tmp_path: Path) -> None:
     played, ledger = PlayedChannels(), tmp_path / "changes.jsonl"
     created(answering(played, profile=MINIMAL + RECORDS, ledger=ledger), undo)
     later = answering(played, profile=MINIMAL + RECORDS)

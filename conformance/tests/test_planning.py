@@ -79,9 +79,7 @@ def test_a_rule_that_a_greater_impact_or_a_clock_decides_names_the_impact() -> N
     assert beyond("LOGOUT-001", "disruptive") is beyond("ENV-008", "read-only") is None
 
 
-def test_a_plan_says_that_no_account_is_changed_where_the_budget_is_too_short_to_restore_it(
-    text: str,
-) -> None:
+def test_a_plan_says_that_no_account_is_changed_where_no_time_is_left_to_restore_it(text: str) -> None:
     longer = "the time budget is shorter than what restoring them may take"
     changes = f"changes   none of accounts, so that the rules on them stay undecided: {longer}"
 

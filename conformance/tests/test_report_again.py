@@ -7,9 +7,7 @@ import os
 import shlex
 import subprocess
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 
 import jwt
 import pytest
@@ -19,6 +17,9 @@ from conformance.report.formats.html.card.exchange_view import exchange_views
 from conformance.report.model.again import curl, har, rerun, rerun_finding, rerun_rule
 from conformance.report.model.evidence import RunEvidence
 from conformance.spec.endpoints import LOGIN_COMPLETE
+from conformance.tests.hostile.plays import playing
+from conformance.tests.hostile.server import Hostile
+from conformance.tests.hostile.wire import Answer
 from conformance.tests.sample_run import (
     CHANGE,
     COMPLETE,
@@ -45,9 +46,7 @@ from conformance.traffic.exchange import Exchange, Json, Plain
         ("my profile.toml", "mutating", f" --target {URL} --profile 'my profile.toml' --impact mutating"),
     ],
 )
-def test_the_rerun_line_has_the_options_that_the_run_had(
-    profile: str | None, impact: str, options: str
-) -> None:
+def test_the_rerun_line_has_the_options_of_the_run(profile: str | None, impact: str, options: str) -> None:
     line = rerun(sample().run(impact=impact, target_profile=profile), "ENV-008")
 
     assert line == f"portal-conformance run --rerun ENV-008{options}"
@@ -58,29 +57,16 @@ def initiated(email: str = "it's@example.test") -> Exchange:
 
 
 def test_a_curl_line_sends_the_same_request_again(tmp_path: Path) -> None:
-    got: list[tuple[str, str, str | None, bytes]] = []
-
-    class Answer(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            content = self.rfile.read(int(self.headers["Content-Length"]))
-            got.append((self.command, self.path, self.headers["X-PORTAL-ACCESS-CODE"], content))
-            self.send_response(204)
-            self.end_headers()
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Answer)
-    Thread(target=server.handle_request, daemon=True).start()
-    line = curl([initiated()], {})
-    assert line is not None
-    line = line.replace("https://portal.example.test", f"http://127.0.0.1:{server.server_port}")
-
+    line = curl([initiated()], {}) or ""
     secrets = {"ACCESS_CODE_1": "the code", "PASSWORD_1": 'a"b$c'}
-    subprocess.run(["bash", "-c", line], env={**os.environ, **secrets}, check=True, capture_output=True)
+    with Hostile(playing(lambda turn: turn.wire.send(Answer(status=204).head())), "", tmp_path) as portal:
+        words = ["bash", "-c", line.replace(URL, portal.url)]
+        subprocess.run(words, env={**os.environ, **secrets}, check=True, capture_output=True)
 
-    body = b'{"email": "it\'s@example.test", "password": "a"b$c"}'
-    assert got == [("POST", "/web/v1/system/auth/login/initiate", "the code", body)]
+    (asked,) = portal.asked
+    assert (asked.method, asked.target) == ("POST", "/web/v1/system/auth/login/initiate")
+    assert asked.header("x-portal-access-code") == "the code"
+    assert asked.body == b'{"email": "it\'s@example.test", "password": "a"b$c"}'
 
 
 @pytest.mark.parametrize(
@@ -132,9 +118,7 @@ def test_each_secret_of_a_curl_line_says_where_it_came_from_and_how_it_was_alter
 
 @pytest.mark.parametrize("forge", [changed_signature, changed_claims, unsigned])
 @pytest.mark.parametrize("length", range(3))
-def test_a_curl_line_has_the_shell_line_that_forges_its_token(
-    forge: Callable[[str], Forgery], length: int
-) -> None:
+def test_a_curl_line_has_a_line_that_forges_its_token(forge: Callable[[str], Forgery], length: int) -> None:
     token = jwt.encode({"sub": "a" * length, "name": "\u00fc?>"}, "k" * 32)
     difference = forge(token)[1]
 
@@ -159,9 +143,7 @@ def test_a_card_says_in_which_row_of_the_specification_its_rule_stands(tmp_path:
     assert "Resources and their fields › Response envelope › data" in card_of(page, "ENV-008")
 
 
-def test_har_is_read_back_as_the_same_exchanges_and_says_of_each_secret_where_it_came_from(
-    tmp_path: Path,
-) -> None:
+def test_har_is_read_back_as_it_was_and_says_of_each_secret_where_it_came_from(tmp_path: Path) -> None:
     steps = [FORGED, completing(2, "000000"), exchange(3, PROFILE, answer=envelope({"bizId": "ACC-001"}))]
     text = har(steps, ORIGINS, version="1.0")
     assert text is not None

@@ -84,9 +84,7 @@ UNDESCRIBED = known(endpoint=WALLET)
         (Scope(called=[WALLET, INITIATE], decided={INITIATE: ["ENV-008"]}), [DATA]),
     ],
 )
-def test_a_row_is_stale_only_where_its_rule_was_decided_at_its_endpoint(
-    scope: Scope, stale: list[str]
-) -> None:
+def test_a_row_is_stale_only_if_its_rule_was_decided_at_its_endpoint(scope: Scope, stale: list[str]) -> None:
     result = against(conformant().run(scope=scope), known(), ELSEWHERE, UNDESCRIBED)
 
     assert signatures(result.stale) == stale

@@ -95,9 +95,7 @@ def test_a_run_that_decides_nothing_is_inconclusive_and_says_so(tmp_path: Path) 
         (Ending(interrupted=True), "not reached: the run was interrupted"),
     ],
 )
-def test_what_a_run_that_ended_early_left_untried_says_so(
-    tmp_path: Path, ending: Ending, reason: str
-) -> None:
+def test_what_a_run_that_ended_early_left_out_says_so(tmp_path: Path, ending: Ending, reason: str) -> None:
     run = finished(Sample(), tmp_path, ending=ending)
 
     assert {entry.reason for entry in run.requirements if not entry.untestable} == {reason}

@@ -31,12 +31,11 @@ STRING: Schema = {"type": "string"}
 LEVEL: Schema = {"enum": ["none", "note", "warning", "error"]}
 TEXT = record("text", closed=False, text={"type": "string", "minLength": 1})
 UTC_TIME: Schema = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$"}
+TEXTS = ("shortDescription", "fullDescription", "help")
 RULE = record(
-    *("id", "shortDescription", "fullDescription", "help"),
+    *("id", *TEXTS),
     id=STRING,
-    shortDescription=TEXT,
-    fullDescription=TEXT,
-    help=TEXT,
+    **dict.fromkeys(TEXTS, TEXT),
     defaultConfiguration=record(level=LEVEL),
     properties=record(closed=False, tags=array(STRING, uniqueItems=True)),
 )

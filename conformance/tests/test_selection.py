@@ -274,9 +274,7 @@ def test_a_plan_of_some_rules_counts_their_cases_only() -> None:
     assert some.musts == some.testable == sum(row.can_hold for row in musts)
 
 
-def test_explain_shows_place_level_deciders_needs_and_both_verdicts(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_an_explanation_shows_place_level_deciders_and_verdicts(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "LOGIN-022", "page-008"]) == 0
 
     pages, login = capsys.readouterr().out.split("\n\n")

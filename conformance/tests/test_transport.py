@@ -63,9 +63,7 @@ def test_errors_and_redirects_are_answers_and_are_not_followed(status: int) -> N
         (gzip.compress(b'{"b": 1}', mtime=0), {"content-encoding": "gzip"}, {"b": 1}, "json"),
     ],
 )  # fmt: skip
-def test_whatever_comes_as_a_body_is_kept(
-    content: bytes, headers: dict[str, str], body: object, state: str
-) -> None:
+def test_each_body_is_kept(content: bytes, headers: dict[str, str], body: object, state: str) -> None:
     exchange = transport(Played(httpx.Response(200, content=content, headers=headers))).send("GET", "/x")
 
     assert exchange.response is not None
