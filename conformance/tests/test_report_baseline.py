@@ -239,8 +239,9 @@ def test_a_mistake_in_the_file_is_named_with_file_place_and_the_nearest_key(
     assert problem in str(refused.value)
 
 
-def older(path: str, kind: str = "", *values: Json, rule: str = "") -> BaselineRow:
-    return BaselineRow(rule, ROLES, path, kind, *values, reason="so it is", ticket="T-1", until=TODAY)
+def older(path: str, kind: str = "", was: Json = None, now: Json = None, rule: str = "") -> BaselineRow:
+    kept = {"reason": "so it is", "ticket": "T-1", "until": TODAY}
+    return known(rule, ROLES, path, kind=kind, was=was, now=now, **kept)
 
 
 KEPT = 'reason = "so it is"\nticket = "T-1"\nexpires = 2026-11-21\n'
