@@ -31,11 +31,12 @@ STRING: Schema = {"type": "string"}
 LEVEL: Schema = {"enum": ["none", "note", "warning", "error"]}
 TEXT = record("text", closed=False, text={"type": "string", "minLength": 1})
 UTC_TIME: Schema = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$"}
-TEXTS = ("shortDescription", "fullDescription", "help")
 RULE = record(
-    *("id", *TEXTS),
+    *("id", "shortDescription", "fullDescription", "help"),
     id=STRING,
-    **dict.fromkeys(TEXTS, TEXT),
+    shortDescription=TEXT,
+    fullDescription=TEXT,
+    help=TEXT,
     defaultConfiguration=record(level=LEVEL),
     properties=record(closed=False, tags=array(STRING, uniqueItems=True)),
 )
