@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +28,18 @@ def faulty_run(folder: Path) -> None:
     assert ended.code == 1, ended.said
 
 
-def verified(capsys: Any, *words: str | Path) -> tuple[int, str]:
+def verified(*words: str | Path) -> tuple[int, str]:
     """The exit code of ``verify``, and what it prints."""
-    capsys.readouterr()
-    code = main(["verify", *map(str, words)])
-    out, err = capsys.readouterr()
-    return code, out + err
+    printed = io.StringIO()
+    with redirect_stdout(printed), redirect_stderr(printed):
+        code = main(["verify", *map(str, words)])
+    return code, printed.getvalue()
+
+
+def assert_verified(code: int, words: str, *arguments: str | Path) -> None:
+    """``verify`` ends with this exit code, and says these words."""
+    ended, said = verified(*arguments)
+    assert (ended, words in " ".join(said.split())) == (code, True), said
 
 
 def edit(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
@@ -40,15 +48,6 @@ def edit(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
     results = json.loads(path.read_text(encoding="utf-8"))
     change(results)
     path.write_text(json.dumps(results), encoding="utf-8")
-
-
-def lines_of(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / EXCHANGES).read_text(encoding="utf-8").splitlines()]
-
-
-def write_lines(folder: Path, lines: list[dict[str, Any]]) -> None:
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    (folder / EXCHANGES).write_text(text, encoding="utf-8")
 
 
 def rewrite_manifest(folder: Path) -> None:
@@ -82,9 +81,11 @@ def forged_results(change: Callable[[dict[str, Any]], object]) -> Forgery:
 
 def forged_exchanges(change: Callable[[list[dict[str, Any]]], object]) -> Forgery:
     def forge(folder: Path) -> None:
-        lines = lines_of(folder)
+        path = folder / EXCHANGES
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         change(lines)
-        write_lines(folder, lines)
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        path.write_text(text, encoding="utf-8")
 
     return forge
 

@@ -22,9 +22,9 @@ from cryptography.hazmat.primitives.serialization import (
 from conformance.check import CheckOptions, check
 from conformance.cli import main
 from conformance.report.formats.manifest import ENVELOPE, EXCHANGES, MANIFEST
-from conformance.tests.attested import rewrite_manifest, verified
+from conformance.tests.attested import assert_verified, rewrite_manifest, verified
 from conformance.tests.test_check import JSON, OWN, envelope, exchange, written
-from conformance.traffic.exchange import Response
+from conformance.traffic.exchange import Exchange, Response
 
 PRODUCT = 'name = "Portal"\nversion = "1.2"\n'
 
@@ -54,43 +54,26 @@ def keys(folder: Path, name: str, password: bytes = b"") -> tuple[Path, Path]:
     return private, public
 
 
-def test_a_signature_holds_for_its_key_and_its_manifest_alone(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_signature_holds_for_its_key_and_its_manifest_alone(folder: Path, tmp_path: Path) -> None:
     (private, public), (_, other) = keys(tmp_path, "ours"), keys(tmp_path, "theirs")
 
-    assert "nobody signed the manifest" in verified(capsys, folder, "--key", public)[1]
-    assert verified(capsys, folder, "--sign", private)[0] == 0
-
-    code, said = verified(capsys, folder, "--key", public)
-    assert (code, "signed     the manifest, by the key that was given\n" in said) == (0, True)
-    assert verified(capsys, packed(folder), "--key", public)[0] == 0
-    code, said = verified(capsys, folder, "--key", other)
-    assert (code, "no signature in it is of this key" in said) == (1, True)
+    assert_verified(1, "nobody signed the manifest", folder, "--key", public)
+    assert verified(folder, "--sign", private)[0] == 0
+    assert_verified(0, "signed the manifest, by the key that was given", folder, "--key", public)
+    assert verified(packed(folder), "--key", public)[0] == 0
+    assert_verified(1, "no signature in it is of this key", folder, "--key", other)
 
     (folder / "summary.md").write_text("Conformant", encoding="utf-8")
     rewrite_manifest(folder)
-    assert verified(capsys, folder)[0] == 0
-    code, said = verified(capsys, folder, "--key", public)
-    assert (code, "it signs another manifest" in said) == (1, True)
+    assert_verified(1, "it signs another manifest", folder, "--key", public)
 
-
-def test_an_envelope_that_is_none_proves_nothing(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _, public = keys(tmp_path, "ours")
     (folder / ENVELOPE).write_text('{"payload": "!", "payloadType": "x", "signatures": []}', encoding="utf-8")
-
-    code, said = verified(capsys, folder, "--key", public)
-
-    assert (code, "this is no envelope" in said) == (1, True)
+    assert_verified(1, "this is no envelope", folder, "--key", public)
 
 
-def test_the_next_run_into_the_folder_leaves_no_signature_of_the_one_before(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_the_next_run_into_the_folder_leaves_no_signature_of_the_last(folder: Path, tmp_path: Path) -> None:
     private, _ = keys(tmp_path, "ours")
-    assert main(["verify", str(folder), "--sign", str(private)]) == 0
+    assert verified(folder, "--sign", private)[0] == 0
 
     check([tmp_path / "traffic.jsonl"], CheckOptions(out=folder))
 
@@ -101,25 +84,20 @@ def test_what_is_other_is_neither_signed_nor_packed(folder: Path, tmp_path: Path
     private, _ = keys(tmp_path, "ours")
     (folder / "summary.md").write_text("Conformant", encoding="utf-8")
 
-    words = ["--sign", str(private), "--zip", str(tmp_path / "a.zip")]
-    code = main(["verify", str(folder), *words, "--product", str(tmp_path / "PRODUCT.toml")])
+    words = ("--sign", private, "--zip", tmp_path / "a.zip", "--product", tmp_path / "PRODUCT.toml")
 
-    assert code == 1
+    assert verified(folder, *words)[0] == 1
     assert not (folder / ENVELOPE).exists()
     assert not (tmp_path / "a.zip").exists()
 
 
 @pytest.mark.parametrize("name", ["ours.pub.pem", "locked.pem", "PRODUCT.toml"])
-def test_what_is_no_private_key_is_refused(
-    name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_no_private_key_is_refused(name: str, folder: Path, tmp_path: Path) -> None:
     keys(tmp_path, "ours")
     keys(tmp_path, "locked", password=b"secret")
 
-    code, said = verified(capsys, folder, "--sign", tmp_path / name)
-
-    assert (code, "this is no Ed25519 private key in PEM" in said) == (4, True)
-    assert verified(capsys, folder, "--key", tmp_path / "ours.pem")[0] == 4
+    assert_verified(4, "this is no Ed25519 private key in PEM", folder, "--sign", tmp_path / name)
+    assert verified(folder, "--key", tmp_path / "ours.pem")[0] == 4
 
 
 def test_a_zip_has_fixed_names_verifies_and_is_compared_as_a_folder(
@@ -128,11 +106,10 @@ def test_a_zip_has_fixed_names_verifies_and_is_compared_as_a_folder(
     one, two = packed(folder, "one.zip"), packed(folder, "two.zip")
 
     with zipfile.ZipFile(one) as archive:
-        assert set(archive.namelist()) == {
-            *(MANIFEST, "results.json", "report.html", EXCHANGES, "PRODUCT.toml"),
-        }
+        names = {MANIFEST, "results.json", "report.html", EXCHANGES, "PRODUCT.toml"}
+        assert set(archive.namelist()) == names
         assert archive.read("PRODUCT.toml").decode() == PRODUCT
-    assert verified(capsys, one)[0] == 0
+    assert verified(one)[0] == 0
     assert main(["compare", str(one), str(two)]) == 0
     assert main(["compare", str(one), str(two), str(folder)]) == 0
     said = capsys.readouterr().out
@@ -141,42 +118,34 @@ def test_a_zip_has_fixed_names_verifies_and_is_compared_as_a_folder(
 
 
 @pytest.mark.parametrize("table", ['name = "Portal"', 'name = "Portal"\nversion = 1.2', "name ="])
-def test_a_product_needs_a_name_and_a_version(
-    table: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_product_needs_a_name_and_a_version(table: str, folder: Path, tmp_path: Path) -> None:
     product = tmp_path / "PRODUCT.toml"
     product.write_text(table, encoding="utf-8")
 
-    code, said = verified(capsys, folder, "--zip", tmp_path / "a.zip", "--product", product)
-
-    assert (code, "PRODUCT.toml" in said) == (4, True)
-    assert "belong together" in verified(capsys, folder, "--zip", tmp_path / "a.zip")[1]
+    assert_verified(4, "PRODUCT.toml", folder, "--zip", tmp_path / "a.zip", "--product", product)
+    assert_verified(4, "belong together", folder, "--zip", tmp_path / "a.zip")
     assert not (tmp_path / "a.zip").exists()
 
 
-def test_a_selection_is_not_packed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "PRODUCT.toml").write_text(PRODUCT, encoding="utf-8")
-    out = tmp_path / "reports"
-    assert main(["check", str(written(tmp_path, exchange())), "--only", "ENV-*", "--out", str(out)]) == 0
-
-    words = ("--zip", tmp_path / "a.zip", "--product", tmp_path / "PRODUCT.toml")
-    code, said = verified(capsys, out, *words)
-
-    assert (code, "a selection says nothing of the whole (--only ENV-*)" in said) == (4, True)
+LIKELY_SECRET = exchange(response=Response(status=200, headers=[*JSON, *OWN], body=envelope()))
+"""A recorder that redacted the access code has left it in an answer."""
 
 
-def test_a_report_with_a_likely_secret_is_not_packed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    "judged, options, words",
+    [
+        (exchange(), ["--only", "ENV-*"], "a selection says nothing of the whole (--only ENV-*)"),
+        (LIKELY_SECRET, [], "exchange 1 has a likely secret (x-vendor-key)"),
+    ],
+)
+def test_a_report_of_a_selection_or_with_a_likely_secret_is_not_packed(
+    judged: Exchange, options: list[str], words: str, tmp_path: Path
 ) -> None:
-    """A recorder that redacted the access code has left it in an answer."""
-    answered = exchange(response=Response(status=200, headers=[*JSON, *OWN], body=envelope()))
-    (tmp_path / "PRODUCT.toml").write_text(PRODUCT, encoding="utf-8")
-    check([written(tmp_path, answered)], CheckOptions(out=tmp_path / "reports"))
+    product, out = tmp_path / "PRODUCT.toml", tmp_path / "reports"
+    product.write_text(PRODUCT, encoding="utf-8")
+    main(["check", str(written(tmp_path, judged)), *options, "--out", str(out)])
 
-    words = ("--zip", tmp_path / "a.zip", "--product", tmp_path / "PRODUCT.toml")
-    code, said = verified(capsys, tmp_path / "reports", *words)
-
-    assert (code, "exchange 1 has a likely secret (x-vendor-key)" in said) == (4, True), said
+    assert_verified(4, words, out, "--zip", tmp_path / "a.zip", "--product", product)
 
 
 def foreign(place: Path) -> None:
@@ -220,41 +189,35 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_zip_that_is_no_report_is_refused(
-    name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_zip_that_is_no_report_is_refused(name: str, folder: Path, tmp_path: Path) -> None:
     make, words = HOSTILE[name]
     place = packed(folder)
     make(place)
 
-    code, said = verified(capsys, place)
-
-    assert (code, words in said) == (4, True), said
+    assert_verified(4, words, place)
     assert not (tmp_path.parent / "escaped.txt").exists()
 
 
-def in_place(folder: Path, name: str, text: str | None) -> None:
-    (folder / name).unlink()
-    if text is not None:
-        (folder / name).write_text(text, encoding="utf-8")
+def holding(name: str, text: str) -> Callable[[Path], object]:
+    return lambda folder: (folder / name).write_text(text, encoding="utf-8")
 
 
 def as_pipe(folder: Path) -> None:
-    in_place(folder, EXCHANGES, None)
+    (folder / EXCHANGES).unlink()
     os.mkfifo(folder / EXCHANGES)
 
 
 def as_link(folder: Path) -> None:
-    in_place(folder, "junit.xml", None)
+    (folder / "junit.xml").unlink()
     (folder / "junit.xml").symlink_to("/etc/hostname")
 
 
 UNREADABLE: dict[str, tuple[Callable[[Path], object], str]] = {
-    "no manifest": (lambda folder: in_place(folder, MANIFEST, None), "there is no such file"),
-    "a manifest of another tool": (lambda folder: in_place(folder, MANIFEST, "{}"), "this is no manifest"),
-    "a deep manifest": (lambda folder: in_place(folder, MANIFEST, "[" * 100_000), "this is no manifest"),
-    "other results": (lambda folder: in_place(folder, "results.json", "{}"), "not a results.json"),
-    "a broken line": (lambda folder: in_place(folder, EXCHANGES, '{"n": 1'), "exchanges.jsonl:1"),
+    "no manifest": (lambda folder: (folder / MANIFEST).unlink(), "there is no such file"),
+    "a manifest of another tool": (holding(MANIFEST, "{}"), "this is no manifest"),
+    "a deep manifest": (holding(MANIFEST, "[" * 100_000), "this is no manifest"),
+    "other results": (holding("results.json", "{}"), "not a results.json"),
+    "a broken line": (holding(EXCHANGES, '{"n": 1'), "exchanges.jsonl:1"),
     "a pipe": (as_pipe, "it is a link or no file"),
     "a link": (as_link, "it is a link or no file"),
     "a large report": (
@@ -265,15 +228,11 @@ UNREADABLE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("name", UNREADABLE)
-def test_a_folder_that_cannot_be_read_is_refused(
-    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_that_cannot_be_read_is_refused(name: str, folder: Path) -> None:
     make, words = UNREADABLE[name]
     make(folder)
 
-    code, said = verified(capsys, folder)
-
-    assert (code, words in " ".join(said.split())) == (4, True), said
+    assert_verified(4, words, folder)
 
 
 @pytest.mark.parametrize(
@@ -291,14 +250,10 @@ def test_a_zip_without_results_is_compared_with_nothing(
     assert words in capsys.readouterr().err
 
 
-def test_a_zip_is_neither_signed_nor_packed_again(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_zip_is_neither_signed_nor_packed_again(folder: Path, tmp_path: Path) -> None:
     private, _ = keys(tmp_path, "ours")
 
-    code, said = verified(capsys, packed(folder), "--sign", private)
-
-    assert (code, "only a folder is signed or packed" in said) == (4, True)
+    assert_verified(4, "only a folder is signed or packed", packed(folder), "--sign", private)
 
 
 def test_the_manifest_names_what_was_judged_and_the_clock_of_the_portal(tmp_path: Path) -> None:

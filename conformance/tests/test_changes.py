@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,8 @@ def state(running: Running) -> Json:
 def create_channel(portal: Portal, *, told: bool = True) -> None:
     name = portal.unique()
     change = portal.changes.creating(op.CHANNEL_CREATE, {"bizId": "{result_id}"}, name=name)
-    created = portal.call(
-        op.CHANNEL_CREATE,
-        json=portal.operation_body(op.CHANNEL_CREATE, unique=name),
-        token=portal.account("admin").token,
-    )
+    body = portal.operation_body(op.CHANNEL_CREATE, unique=name)
+    created = portal.call(op.CHANNEL_CREATE, json=body, token=portal.account("admin").token)
     assert created.success
     if told:
         portal.changes.created(change, created.data["bizId"])
@@ -67,13 +65,8 @@ def invite(portal: Portal) -> None:
     assert portal.call(op.INVITE, json=body, token=portal.account("admin").token).success
 
 
-CHANGES: list[Callable[[Portal], object]] = [
-    create_channel,
-    lambda portal: create_channel(portal, told=False),
-    rename,
-    change_password,
-    invite,
-]
+UNTOLD = partial(create_channel, told=False)
+CHANGES: list[Callable[[Portal], object]] = [create_channel, UNTOLD, rename, change_password, invite]
 
 IN_USE = "what-is-in-use-is-not-deleted"
 """The variant under which a record is taken out of use before it is deleted."""
@@ -212,19 +205,15 @@ def write(ledger: Path, *rows: Json, cut: bytes = b"") -> None:
     ledger.write_bytes("".join(f"{json.dumps(row)}\n" for row in rows).encode() + cut)
 
 
-OTHER = "http://other.example.test"
-RUN = {"event": "run", "run": "suite-1", "target": "http://portal.example.test"}
+HERE, OTHER = "http://portal.example.test", "http://other.example.test"
+RUN = {"event": "run", "run": "suite-1", "target": HERE}
+KEYS = {"key": op.PROFILE_UPDATE, "undo_key": op.PROFILE_UPDATE}
+ROW = {"event": "change", "id": 1, "kind": "changing", "account": "admin", "run": "suite-1", **KEYS}
 
 
-ROW = {
-    "event": "change",
-    "id": 1,
-    "kind": "changing",
-    "key": op.PROFILE_UPDATE,
-    "account": "admin",
-    "undo_key": op.PROFILE_UPDATE,
-    "run": "suite-1",
-}
+def silent() -> Portal:
+    """A portal to which nothing is to be sent."""
+    return answering(lambda request: pytest.fail("nothing was to be sent"))
 
 
 @pytest.mark.parametrize("cut", [b'{"event": "chan', '{"event": "é'.encode()[:-1]])
@@ -240,7 +229,7 @@ def test_a_line_that_a_crash_cut_is_passed_over_and_written_over(ledger: Path, c
 
 @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\u0085"])
 def test_a_line_separator_in_a_text_of_the_target_ends_no_line(ledger: Path, separator: str) -> None:
-    changes = ChangeLedger(ledger, run_id="suite-1", target=RUN["target"])
+    changes = ChangeLedger(ledger, run_id="suite-1", target=HERE)
     changes.changed(op.PROFILE_UPDATE, {"accountName": f"first{separator}second"})
     changes.close()
 
@@ -261,8 +250,8 @@ def test_a_file_that_is_no_ledger_is_named_with_its_line(ledger: Path, text: str
 
 def test_a_later_run_keeps_what_an_earlier_one_left_and_puts_back_its_own_only(ledger: Path) -> None:
     write(ledger, RUN, ROW)
-    portal = answering(lambda request: pytest.fail("nothing was to be sent"))
-    portal.changes = ChangeLedger(ledger, run_id="suite-2", target="http://portal.example.test")
+    portal = silent()
+    portal.changes = ChangeLedger(ledger, run_id="suite-2", target=HERE)
     own = portal.changes.changed(op.PROFILE_UPDATE, {})
     portal.changes.undone(own)
 
@@ -273,13 +262,11 @@ def test_a_later_run_keeps_what_an_earlier_one_left_and_puts_back_its_own_only(l
 
 def test_a_ledger_of_another_target_is_neither_put_back_nor_gone_on_with(ledger: Path) -> None:
     write(ledger, {**RUN, "target": OTHER}, ROW)
-    portal = answering(lambda request: pytest.fail("nothing was to be sent"))
 
-    made = rf"made at {OTHER}, and the profile leads to http://portal\.example\.test"
-    with pytest.raises(LedgerError, match=made):
-        restore(portal, ChangeLedger.read(ledger))
+    with pytest.raises(LedgerError, match=f"made at {OTHER}, and the profile leads to {HERE}"):
+        restore(silent(), ChangeLedger.read(ledger))
     with pytest.raises(LedgerError, match=rf"left changes at {OTHER} .* `portal-conformance cleanup"):
-        ChangeLedger(ledger, run_id="suite-2", target="http://portal.example.test")
+        ChangeLedger(ledger, run_id="suite-2", target=HERE)
 
 
 def test_a_ledger_with_nothing_pending_is_begun_anew(ledger: Path) -> None:

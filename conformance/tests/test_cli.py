@@ -16,6 +16,7 @@ from conformance.errors import ExitCode
 from reference_impl import serve
 
 NOWHERE, EMPTY = "/dev/null/reports", "the value is empty"
+SCHEDULED = ("--scheduler", "tcp://127.0.0.1:8786")
 
 
 def code_of(words: list[str]) -> object:
@@ -40,6 +41,7 @@ def code_of(words: list[str]) -> object:
         (["serve", "--limit", "login_window"], "--limit: login_window has no value: write login_window=60."),
         (["serve", "--port", "0", "--profile-out", "/dev/null/x"], "/dev/null/x cannot be written: not a"),
         (["serve", "--host", "192.0.2.1"], "cannot be served at 192.0.2.1:8000: "),
+        (["run", "--level", "core"], "--level is a level of an edition. Name the edition by --edition."),
         (["run", "--effort", "huge"], "--effort: invalid choice: 'huge'"),
         (["run", "--out", NOWHERE], f"Cannot write {NOWHERE}: not a directory. Choose another --out"),
         (["run", "--only", "LOGN-*"], "portal-conformance: --only LOGN-*: no rule matches this"),
@@ -48,11 +50,8 @@ def code_of(words: list[str]) -> object:
         (["requirements", "--only", "LOGN-*"], "The nearest are LOGIN-*"),
         (["run", "--watch"], "--watch needs a portal that can restart. Give --profile FILE or --target URL."),
         (["run", "--watch", "--failed", "--target", "http://127.0.0.1:9"], "Leave out --failed and --rerun"),
-        (["check", __file__, "--scheduler", "tcp://127.0.0.1:8786", "--workers", "2"], "Leave out --workers"),
-        (
-            ["replay", __file__, "--scheduler", "tcp://127.0.0.1:8786", "--workers", "2"],
-            "Leave out --workers",
-        ),
+        (["check", __file__, *SCHEDULED, "--workers", "2"], "Leave out --workers"),
+        (["replay", __file__, *SCHEDULED, "--workers", "2"], "Leave out --workers"),
         (["check", __file__, "--workers", "0"], "is no number of processes"),
         (["replay", __file__, "--workers", "0"], "is no number of processes"),
         (["mcp", "--profile", "/nowhere/portal.toml"], "/nowhere/portal.toml: there is no such file"),
@@ -88,21 +87,13 @@ def code_of(words: list[str]) -> object:
         (["doctor"], "doctor needs --profile FILE or --target URL."),
     ],
 )
-def test_wrong_usage_is_said_in_a_line(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_usage_is_said_briefly(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert code_of(words) == 4
 
     told = capsys.readouterr().err
     assert said in told
     assert len(told.splitlines()[-1]) < 1_000
     assert "usage:" not in told
-
-
-def test_what_judges_files_imports_nothing_that_sends_or_serves_or_runs_cases() -> None:
-    others = {"httpx", "aiohttp", "uvicorn", "cryptography", "jwt", "pytest"}
-
-    assert not others & modules_of("import conformance.cli.files")
 
 
 def test_options_of_pytest_are_no_slips_of_run() -> None:
@@ -121,9 +112,7 @@ def test_the_help_of_run_lists_every_exit_code(capsys: pytest.CaptureFixture[str
     assert {int(code) for code in shown} == set(ExitCode) == set(EXIT_CODES)
 
 
-def test_the_help_of_a_command_has_an_example_that_the_command_understands(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_help_of_a_command_has_an_example_that_it_understands(capsys: pytest.CaptureFixture[str]) -> None:
     for name, row in BY_COMMAND.items():
         assert main([name, "--help"]) == 0
 
@@ -212,13 +201,11 @@ def test_portal_toml_of_the_folder_is_the_profile_where_no_target_is_named(
     printed = capsys.readouterr()
     assert printed.err == "No --profile and no --target: portal.toml of this folder is the profile.\n"
     assert "--impact read-only" in printed.out
-
     assert "\ntarget    http://127.0.0.1:9 · profile portal.toml\n" in printed.out
 
     assert main(["plan", "--target", "http://127.0.0.1:8"]) == 0
-    printed_of_target = capsys.readouterr()
-    assert printed_of_target.err == ""
-    assert "\ntarget    http://127.0.0.1:8\n" in printed_of_target.out
+    of_target = capsys.readouterr()
+    assert (of_target.err, "\ntarget    http://127.0.0.1:8\n" in of_target.out) == ("", True)
 
     assert main(["plan", "--profile", "portal.toml", "--target", "http://127.0.0.1:7"]) == 0
     assert "\ntarget    http://127.0.0.1:7 · profile portal.toml\n" in capsys.readouterr().out
@@ -228,31 +215,19 @@ def test_portal_toml_of_the_folder_is_the_profile_where_no_target_is_named(
 
 
 @pytest.mark.parametrize(
-    "words",
+    "line",
     [
-        ["run", "--nope"],
-        ["run", "--profile", "none.toml"],
-        ["run", "--watch"],
-        ["plan", "--only", "LOGN-*"],
-        ["requirements", "--only", "LOGN-*"],
-        ["run", "--rerun", "NOPE-001"],
-        ["selftest", "x"],
-        ["setup"],
-        ["doctor", "--profile", "none.toml"],
-        ["check", "--strct", "x"],
-        ["check", "none.jsonl"],
-        ["replay", "none.jsonl", "--target", "http://127.0.0.1:9"],
-        ["compare", "none", "reports"],
-        ["compare", "none", "neither"],
-        ["compare", "none", "neither", "nor"],
-        ["merge", "none", "neither"],
-        ["compare", "none", "--known", "known.toml", "--accept", "all"],
-        ["history", "--history", "none.db"],
+        *("run --nope", "run --profile none.toml", "run --watch", "run --rerun NOPE-001", "setup"),
+        *("selftest x", "plan --only LOGN-*", "requirements --only LOGN-*", "doctor --profile none.toml"),
+        *("check --strct x", "check none.jsonl", "replay none.jsonl --target http://127.0.0.1:9"),
+        *("compare none neither", "compare none neither nor", "merge none neither"),
+        *("compare none --known known.toml --accept all", "history --history none.db"),
     ],
 )
 def test_a_usage_error_creates_no_report_and_touches_none(
-    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    words = line.split()
     monkeypatch.chdir(tmp_path)
 
     assert code_of(words) == 4
@@ -273,36 +248,34 @@ def modules_of(script: str) -> set[str]:
     return set(printed.stdout.rpartition("loaded")[2].split())
 
 
+OF_CASES = {"pytest", "conformance.cases", "reference_impl.app"}
 SLOW_TO_IMPORT = {"pytest", "httpx", "cryptography", "jinja2", "conformance.judging", "reference_impl.app"}
+OF_WORK = {*SLOW_TO_IMPORT, "pydantic", "conformance.spec", "msgspec"}
+EACH_HELP = "from conformance.cli.program import COMMANDS, loaded\nfor row in COMMANDS: loaded(row.name)"
+WRONG_VALUES = ("--profile none.toml", "--only NOPE-1", "--rerun NOPE-001")
+RUN = "from conformance.cli import main\ntry: main('{}'.split())\nexcept SystemExit: pass"
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--version"], ["run", "--help"], ["run", "--strct"]])
-def test_help_and_a_misspelt_option_load_neither_pytest_nor_the_specification(words: list[str]) -> None:
-    script = f"from conformance.cli import main\ntry: main({words})\nexcept SystemExit: pass"
-
-    assert not {*SLOW_TO_IMPORT, "pydantic", "conformance.spec", "msgspec"} & modules_of(script)
-
-
-def test_no_command_imports_for_its_help_what_only_its_work_needs() -> None:
-    script = "from conformance.cli.program import COMMANDS, loaded\nfor row in COMMANDS: loaded(row.name)"
-
-    assert not SLOW_TO_IMPORT & modules_of(script)
+@pytest.mark.parametrize(
+    "script, others",
+    [
+        *((RUN.format(line), OF_WORK) for line in ("--help", "--version", "run --help", "run --strct")),
+        *((RUN.format(f"run {line}"), OF_CASES) for line in WRONG_VALUES),
+        (EACH_HELP, SLOW_TO_IMPORT),
+        ("import conformance.cli.files", {"httpx", "aiohttp", "uvicorn", "cryptography", "jwt", "pytest"}),
+    ],
+)
+def test_nothing_is_imported_that_only_other_work_needs(script: str, others: set[str]) -> None:
+    """Not for help or a wrong word or value, nor, by what judges files, to send, serve or run cases."""
+    assert not others & modules_of(script)
 
 
 def test_options_of_pytest_and_of_its_plugins_are_passed_on(tmp_path: Path) -> None:
-    words = (
-        f"run --deselect x --tb short --conformance-min-tested 1 --collect-only -q --out {tmp_path}".split()
-    )
+    line = f"run --deselect x --tb short --conformance-min-tested 1 --collect-only -q --out {tmp_path}"
+    words = line.split()
 
     assert code_of([*words, "--only", "CONSTANT-020"]) == 0
     assert code_of([*words, "--nope", "-p", "no:cacheprovider"]) == 4
-
-
-@pytest.mark.parametrize("option", ["--profile none.toml", "--only NOPE-1", "--rerun NOPE-001"])
-def test_a_wrong_value_is_refused_before_the_cases_are_loaded(option: str) -> None:
-    script = f"from conformance.cli import main\nmain(['run', *'{option}'.split()])"
-
-    assert not {"pytest", "conformance.cases", "reference_impl.app"} & modules_of(script)
 
 
 @pytest.mark.parametrize("module", ["conformance", "conformance.cli"])

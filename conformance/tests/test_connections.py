@@ -23,6 +23,7 @@ from conformance.errors import UsageError
 from conformance.target.profile.model import load
 from conformance.target.tls import tls_context
 from conformance.tests.hostile.certificates import authority, context_with
+from conformance.tests.reached import MINIMAL
 from conformance.tests.test_record import command
 from conformance.tests.traffic import account, answer
 from conformance.traffic import capture
@@ -117,11 +118,9 @@ def test_each_command_reaches_the_portal_by_its_profile(secured: Secured) -> Non
     assert has_asked()
     assert main(["doctor", *profile]) == 0
     assert has_asked()
-    options = record.RecordOptions(
-        verify=tls_context(load(folder / "portal.toml")) or True,
-        proxy=load(folder / "portal.toml").portal.proxy,
-    )
-    with record.serve(load(folder / "portal.toml").portal.url, capture, options) as recorder:
+    known = load(folder / "portal.toml")
+    options = record.RecordOptions(verify=tls_context(known) or True, proxy=known.portal.proxy)
+    with record.serve(known.portal.url, capture, options) as recorder:
         assert httpx.get(f"{recorder.url}{PUBLIC}").status_code == NO_CODE
     assert has_asked()
     assert main(["replay", str(capture), *profile, "--out", str(folder / "replay")]) in (0, 5)
@@ -184,22 +183,15 @@ def test_each_command_names_a_certificate_that_cannot_be_read(
     monkeypatch.chdir(tmp_path)
     with capture.Writer(tmp_path / "old.jsonl") as writer:
         writer.write(answer("GET /web/v1/system/profile", account()))
-    path = tmp_path / "portal.toml"
-    path.write_text(
-        f'[portal]\nurl = "https://127.0.0.1:9"\naccess_code = "a"\n{line}\n'
-        '[accounts.admin]\nemail = "a@example.test"\npassword = "b"\n',
-        encoding="utf-8",
-    )
+    text = MINIMAL.replace("http:", "https:").replace("[portal]", f"[portal]\n{line}")
+    (tmp_path / "portal.toml").write_text(text, encoding="utf-8")
 
     assert main(command) == 4
 
-    shown = capsys.readouterr()
-    assert said in shown.err + shown.out
+    assert said in "".join(capsys.readouterr())
 
 
-def test_tls_at_an_address_of_plain_http_is_named(
-    secured: Secured, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tls_at_an_address_of_http_is_named(secured: Secured, capsys: pytest.CaptureFixture[str]) -> None:
     path = secured.folder / "portal.toml"
     text = path.read_text(encoding="utf-8").replace('url = "https:', 'url = "http:')
     path.write_text(re.sub("(?m)^(client_cert|verify|proxy) = .*$", "", text), encoding="utf-8")

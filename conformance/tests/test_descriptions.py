@@ -19,6 +19,7 @@ from conformance.report.model.run import Run
 from conformance.spec import endpoints as op
 from conformance.spec.operations import BY_KEY
 from conformance.target.profile.model import load
+from conformance.tests.reached import MINIMAL
 from conformance.tests.replays import written
 from conformance.tests.test_undescribed import WALLETS, envelope, error, page, wallets, without_token
 from conformance.traffic.exchange import Exchange, Json
@@ -36,13 +37,9 @@ def described(path: str = PATH, method: str = "get", **changes: Json) -> dict[st
     """A description of one operation whose success has a wallet as its data."""
     body = {"type": "object", "properties": {"data": {"$ref": "#/components/schemas/Wallet"}}}
     operation = {"responses": {"200": {"description": "", "content": {"application/json": {"schema": body}}}}}
-    whole = {
-        "openapi": "3.1.0",
-        "info": {"title": "more", "version": "1"},
-        "paths": {path: {method: operation | changes}},
-        "components": {"schemas": {"Wallet": WALLET}},
-    }
-    return json.loads(json.dumps(whole))  # type: ignore[no-any-return]
+    whole = {"openapi": "3.1.0", "info": {"title": "more", "version": "1"}}
+    parts = {"paths": {path: {method: operation | changes}}, "components": {"schemas": {"Wallet": WALLET}}}
+    return json.loads(json.dumps(whole | parts))  # type: ignore[no-any-return]
 
 
 def file_of(folder: Path, document: Json, name: str = "more.json") -> Path:
@@ -91,19 +88,13 @@ def wallet(**changes: Json) -> Exchange:
             wallets(envelope(data={"bizId": "w-1"}), status=201),
             {}, "STATUS", "status", id="another status of success",
         ),
-        pytest.param(
-            wallets(error(), status=404), {}, "STATUS", "status", id="a path that is gone"
-        ),
-        pytest.param(
-            wallets(error("WALLET.FROZEN"), status=409), {}, "STATUS", "status", id="its own error"
-        ),
+        pytest.param(wallets(error(), status=404), {}, "STATUS", "status", id="a path that is gone"),
+        pytest.param(wallets(error("WALLET.FROZEN"), status=409), {}, "STATUS", "status", id="its own error"),
         pytest.param(
             wallets({"detail": "Not Found"}, status=404, url=f"{WALLETS}?page=1"), {},
             "STATUS", "status", id="a framework that has no such path",
         ),
-        pytest.param(
-            page(200, "application/xml"), {}, "BODY", "headers.content-type", id="a success in XML"
-        ),
+        pytest.param(page(200, "application/xml"), {}, "BODY", "headers.content-type", id="a success in XML"),
         pytest.param(led_away(), PROTECTED, "STATUS", "status", id="led away without a token"),
         pytest.param(
             wallet(), {"parameters": [{"name": "page", "in": "query", "required": True}]},
@@ -144,18 +135,13 @@ def test_what_differs_has_a_line_of_its_own_and_fails_nothing(
         pytest.param(wallets({"hello": "world"}, status=403), id="an answer of anyone"),
     ],
 )
-def test_what_the_description_or_the_specification_permits_is_silent(
-    tmp_path: Path, exchange: Exchange
-) -> None:
+def test_what_description_or_specification_permits_is_silent(tmp_path: Path, exchange: Exchange) -> None:
     assert deviating(compared(tmp_path, described(), exchange)) == []
 
 
-def test_a_protected_endpoint_that_serves_without_a_token_contradicts_the_specification(
-    tmp_path: Path,
-) -> None:
-    security: Json = [{"bearer": []}]
-    run = compared(tmp_path, described(security=security), without_token(wallet()))
-    learned = described(security=security, **{"x-portal-status": "learned"})
+def test_a_protected_endpoint_that_serves_without_a_token_is_a_contradiction(tmp_path: Path) -> None:
+    run = compared(tmp_path, described(**PROTECTED), without_token(wallet()))
+    learned = described(**PROTECTED, **{"x-portal-status": "learned"})
     drift = compared(tmp_path, learned, without_token(wallet()))
 
     assert [(row.requirement, row.verdict) for row in run.findings] == [("AUTHN-001", "fail")]
@@ -280,9 +266,7 @@ ROLES = BY_KEY[op.ROLES]
         ("a: &a [*a, *a]", "Circular reference"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_refused_with_what_to_do(
-    tmp_path: Path, document: Json, problem: str
-) -> None:
+def test_a_file_of_no_use_is_refused_with_what_to_do(tmp_path: Path, document: Json, problem: str) -> None:
     with pytest.raises(UsageError, match="more") as refused:
         read(tmp_path, document)
     assert problem in str(refused.value)
@@ -317,24 +301,21 @@ def test_overlays_change_a_description(tmp_path: Path) -> None:
     (operation,) = descriptions.operations
 
     assert (operation.key, operation.is_protected) == (f"GET {PATH}", True)
-    assert [note.rpartition(": action")[2] for note in descriptions.notes] == [
-        " 4 changes nothing: $.paths.nowhere matches no place."
-    ]
-    with pytest.raises(UsageError, match="describes no operation"):
-        read(tmp_path, document, overlay(*actions, extends="other.json"))
-    with pytest.raises(UsageError, match=r'action 1 lacks a "target"'):
-        read(tmp_path, document, overlay({}))
-    with pytest.raises(UsageError, match="this is not an OpenAPI Overlay"):
-        read(tmp_path, document, {"actions": []})
+    (note,) = descriptions.notes
+    assert note.endswith(": action 4 changes nothing: $.paths.nowhere matches no place.")
+    for other, problem in (
+        (overlay(*actions, extends="other.json"), "describes no operation"),
+        (overlay({}), 'action 1 lacks a "target"'),
+        ({"actions": []}, "this is not an OpenAPI Overlay"),
+    ):
+        with pytest.raises(UsageError, match=problem):
+            read(tmp_path, document, other)
 
 
 def test_a_profile_names_descriptions_beside_it(tmp_path: Path) -> None:
     file_of(tmp_path, described())
     profile = tmp_path / "portal.toml"
-    profile.write_text(
-        '[portal]\nurl = "http://localhost"\naccess_code = "x"\n'
-        '[accounts.admin]\nemail = "a@example.test"\npassword = "p"\n[extend]\ndescriptions = ["more.json"]\n'
-    )
+    profile.write_text(MINIMAL + '\n[extend]\ndescriptions = ["more.json"]\n')
 
     assert [row.key for row in load(profile).extend.described().operations] == [f"GET {PATH}"]
     shutil.move(tmp_path / "more.json", tmp_path / "gone.json")

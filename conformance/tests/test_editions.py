@@ -10,11 +10,10 @@ import pytest
 from conformance.editions import EDITIONS, FOLDER, LEVELS, rules_of
 from conformance.report.across.baseline import Baseline
 from conformance.report.model.edition import edition_outcome
-from conformance.report.model.run import EditionOutcome, Ending, RequirementEntry, Run, Scope
+from conformance.report.model.run import EditionOutcome, Ending, Run, Scope
 from conformance.report.model.words import MUSTS, edition_in_words
 from conformance.run.testable import TESTABLE
 from conformance.spec import REQUIREMENTS
-from conformance.tests.deployment import command, done
 from conformance.tests.sample_run import conformant, row_of, sample
 from conformance.tests.test_report_finish import finished
 
@@ -35,9 +34,9 @@ def altered(run: Run, rule: str, **changes: object) -> Run:
 
 
 def test_no_released_edition_has_changed() -> None:
-    assert {name: sha256(FOLDER.joinpath(f"{name}.toml").read_bytes()).hexdigest() for name in EDITIONS} == (
-        RELEASED
-    )
+    files = {name: FOLDER.joinpath(f"{name}.toml").read_bytes() for name in EDITIONS}
+
+    assert {name: sha256(content).hexdigest() for name, content in files.items()} == RELEASED
 
 
 def test_the_levels_hold_what_they_are_named_for() -> None:
@@ -49,16 +48,25 @@ def test_the_levels_hold_what_they_are_named_for() -> None:
     assert strict == {rule for rule in TESTABLE if REQUIREMENTS[rule].level != "open"}
 
 
+def conforming() -> Run:
+    """A run in which each rule of the edition held."""
+    run = conformant().run(scope=STRICT)
+    for rule in outcome(run).untested:
+        run = altered(run, rule, verdict="pass")
+    return run
+
+
+def in_words(run: Run) -> str:
+    return edition_in_words(run.model_copy(update={"edition": outcome(run)}))
+
+
 def test_a_run_in_which_everything_held_conforms() -> None:
     run = conformant().run(scope=STRICT)
 
     tested = [row.id for row in run.requirements if row.verdict == "pass"]
     assert set(outcome(run).untested) == set(rules_of("2026.1", "strict")) - set(tested)
-    for rule in outcome(run).untested:
-        run = altered(run, rule, verdict="pass")
-    assert outcome(run).conforms
-    run = run.model_copy(update={"edition": outcome(run)})
-    assert edition_in_words(run) == "conforms to 2026.1, Strict"
+    assert outcome(conforming()).conforms
+    assert in_words(conforming()) == "conforms to 2026.1, Strict"
 
 
 CONTRADICTED = "PAGE-026"
@@ -66,12 +74,7 @@ CONTRADICTED = "PAGE-026"
 
 @pytest.mark.parametrize(
     "changes",
-    [
-        {"level": "should"},
-        {"level": "open", "verdict": "open"},
-        {"statement": "Another one."},
-        {"section": "9"},
-    ],
+    [{"level": "should"}, {"level": "open", "verdict": "open"}, {"statement": "Another."}, {"section": "9"}],
 )
 def test_a_change_of_a_rule_changes_no_result_of_an_edition(changes: dict[str, str]) -> None:
     run = sample().run(scope=STRICT)
@@ -85,14 +88,12 @@ def test_a_change_of_a_rule_changes_no_result_of_an_edition(changes: dict[str, s
 
 def test_a_rule_that_is_newer_is_not_scored() -> None:
     run = sample().run(scope=STRICT)
-    newer = RequirementEntry(
-        id="PAGE-999", section="4.3 Pages", level="must", statement="New.", verdict="fail"
-    )
+    newer = run.requirements[0].model_copy(update={"id": "PAGE-999", "level": "must", "verdict": "fail"})
 
-    after = outcome(run.model_copy(update={"requirements": [*run.requirements, newer]}))
+    after = run.model_copy(update={"requirements": [*run.requirements, newer]})
 
-    assert after == outcome(run).model_copy(update={"not_scored": ["PAGE-999"]})
-    assert edition_in_words(run.model_copy(update={"edition": after})).endswith("; 1 newer rule not scored")
+    assert outcome(after) == outcome(run).model_copy(update={"not_scored": ["PAGE-999"]})
+    assert in_words(after).endswith("; 1 newer rule not scored")
 
 
 @pytest.mark.parametrize(
@@ -105,15 +106,10 @@ def test_a_rule_that_is_newer_is_not_scored() -> None:
     ],
 )
 def test_a_selection_and_a_run_that_did_not_end_well_never_conform(changes: dict[str, object]) -> None:
-    run = conformant().run(scope=STRICT)
-    for rule in outcome(run).untested:
-        run = altered(run, rule, verdict="pass")
-    assert outcome(run).conforms
-
-    run = run.model_copy(update=changes)
+    run = conforming().model_copy(update=changes)
 
     assert not outcome(run).conforms
-    assert "does not conform" in edition_in_words(run.model_copy(update={"edition": outcome(run)}))
+    assert "does not conform" in in_words(run)
 
 
 def test_a_row_of_a_baseline_hides_no_contradiction_from_an_edition(tmp_path: Path) -> None:
@@ -134,11 +130,3 @@ def test_a_run_without_an_edition_says_nothing_of_one(tmp_path: Path) -> None:
     assert run.edition is None
     assert "edition" not in run.dump()
     assert edition_in_words(run) == ""
-
-
-@pytest.mark.slow
-def test_a_level_without_an_edition_is_refused(tmp_path: Path) -> None:
-    refused = done(command("run", "--level", "core", "--out", str(tmp_path / "out")), tmp_path / "out")
-
-    assert refused.code == 4
-    assert "--level is a level of an edition. Name the edition by --edition." in refused.said

@@ -26,6 +26,7 @@ from conformance.tests.deployment import Done, command, deployed, done
 from conformance.tests.reached import WRONG_SECRET, all_of, instead, without_keys
 from conformance.tests.sample_run import error
 from conformance.tests.test_changes import change_password
+from conformance.traffic import capture
 from reference_impl.limits import Limits
 from reference_impl.serve import Running, start
 
@@ -49,13 +50,8 @@ def test_a_wrong_authenticator_secret_ends_a_run_within_seconds(tmp_path: Path) 
 
 def refused_codes(run: Done) -> list[int]:
     """The numbers of the exchanges in which a code of the admin was refused."""
-    lines = (run.out / "exchanges.jsonl").read_text(encoding="utf-8").splitlines()
-    exchanges = [json.loads(line) for line in lines]
-    return [
-        exchange["n"]
-        for exchange in exchanges
-        if exchange.get("client") == "admin" and "AUTH.MFA_CODE_INVALID" in str(exchange["response"]["body"])
-    ]
+    seen = capture.read(run.out / "exchanges.jsonl")
+    return [each.n for each in seen if each.client == "admin" and each.code == "AUTH.MFA_CODE_INVALID"]
 
 
 SPARE = "spare"
@@ -314,12 +310,8 @@ def test_with_wait_the_second_run_begins_when_the_first_has_ended(tmp_path: Path
         assert target is not None
         options = ("--impact", "read-only", "--rerun", "ENV-001", "--wait")
         with holding(target) as other:
-            run = subprocess.Popen(
-                portal.arguments(*options, out=tmp_path / "out"),
-                stdout=subprocess.PIPE,
-                text=True,
-                cwd=tmp_path,
-            )
+            words = portal.arguments(*options, out=tmp_path / "out")
+            run = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
             assert run.stdout is not None
             line = next(line for line in run.stdout if "in use" in line)
             other.kill()

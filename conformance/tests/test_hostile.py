@@ -49,13 +49,11 @@ SILENT = (
     "cut-head", "cut-body", "reset-midway", "late-answer", "dripped-status", "dripped-head", "dripped-body",
     "garbage-after-answer", "answer-after-answer", "endless-100", "endless-103", "switching-protocols",
     "endless-trailers", "fast-trailers", "endless-chunks", "endless-head", "endless-extension",
-    "length-too-long",
-    "length-too-short", "length-negative", "length-words", "length-huge", "lengths-conflict",
-    "lengths-list", "unknown-transfer", "chunk-size-words", "chunk-size-huge", "chunk-size-negative",
-    "chunk-overrun", "chunk-unended", "http-0.9", "http-2-preface", "status-000", "status-words",
-    "status-endless", "header-of-10-mb", "headers-10000", "header-without-colon", "header-nul",
-    "header-injected-answer", "tls-handshake-dripped",
-    "speaks-first",
+    "length-too-long", "length-too-short", "length-negative", "length-words", "length-huge",
+    "lengths-conflict", "lengths-list", "unknown-transfer", "chunk-size-words", "chunk-size-huge",
+    "chunk-size-negative", "chunk-overrun", "chunk-unended", "http-0.9", "http-2-preface", "status-000",
+    "status-words", "status-endless", "header-of-10-mb", "headers-10000", "header-without-colon",
+    "header-nul", "header-injected-answer", "tls-handshake-dripped", "speaks-first",
 )  # fmt: skip
 """Rows after which there is no answer."""
 
@@ -141,9 +139,7 @@ def test_a_replay_cuts_an_answer_beyond_the_bound(name: str, origin: str, tmp_pa
     assert len(answer.body) < 10_000_000
 
 
-def test_an_answer_that_comes_before_the_request_is_judged_in_no_exchange(
-    origin: str, tmp_path: Path
-) -> None:
+def test_an_answer_that_comes_before_its_request_is_judged_nowhere(origin: str, tmp_path: Path) -> None:
     with Hostile(ROWS["speaks-first"], origin, tmp_path) as portal:
         exchanges: list[Exchange] = []
         sender = transport(known=profile_at(portal.url), seen=exchanges)
@@ -207,9 +203,7 @@ CORRECT = playing(lambda turn: turn.wire.send(Sent(body=b"{}").framed()))
 RESETTING = playing(lambda turn: turn.wire.reset())
 
 
-def test_nothing_goes_out_that_the_profile_does_not_say(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_goes_out_but_what_the_profile_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".netrc").write_text("machine localhost login someone password of-the-netrc\n")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
@@ -243,11 +237,10 @@ def test_a_token_that_never_ends_lives_as_long_as_is_assumed(ends: bytes) -> Non
 
 @pytest.mark.parametrize("name", ["clock-redirects", "clock-infinite", "clock-digits", "clock-year-1"])
 def test_a_clock_that_is_none_is_a_mistake_of_the_profile(name: str, origin: str, tmp_path: Path) -> None:
+    problem = r"\[clock\] advance: .*(neither a number of seconds|answers HTTP)"
     with Hostile(ROWS[name], origin, tmp_path) as portal:
         known = parse(MINIMAL + f'\n[clock]\nadvance = "{portal.url}/clock/advance"\n', {})
-        with pytest.raises(
-            ProfileError, match=r"\[clock\] advance: .*(neither a number of seconds|answers HTTP)"
-        ):
+        with pytest.raises(ProfileError, match=problem):
             clock_of(known).now()
 
     assert portal.trapped == []
@@ -285,11 +278,10 @@ def test_a_portal_that_gives_no_answers_is_gone(tmp_path: Path) -> None:
 
 
 def test_a_header_that_the_target_made_begins_no_line(tmp_path: Path) -> None:
+    injecting = [("Authorization", "a\r\nX-Injected: 1")]
     with Hostile(playing(raw(b"")), "", tmp_path) as portal:
         with pytest.raises(Untestable, match="the request cannot be sent"):
-            transport(known=profile_at(portal.url)).send(
-                "GET", PATH, headers=[("Authorization", "a\r\nX-Injected: 1")]
-            )
+            transport(known=profile_at(portal.url)).send("GET", PATH, headers=injecting)
 
     assert portal.asked == []
 

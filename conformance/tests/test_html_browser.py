@@ -159,9 +159,7 @@ def test_no_script_of_a_hostile_target_runs(open_page: Open) -> None:
     assert one.value("document.querySelectorAll('iframe, img, link, base, form, object').length") == 0
 
 
-def test_the_pages_own_policy_stops_a_script_and_a_style_that_got_in(
-    open_page: Open, files: PageFiles
-) -> None:
+def test_the_policy_of_a_page_stops_a_script_and_style_that_got_in(open_page: Open, files: PageFiles) -> None:
     smuggled = (
         "<main><script>window.struck = 1</script><img src=x onerror='window.struck = 2'>"
         "<style>h1 { color: rgb(1, 2, 3) }</style><p style='color: rgb(1, 2, 3)'>x</p>"

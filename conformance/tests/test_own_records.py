@@ -60,9 +60,8 @@ class PlayedChannels(Played):
 def unchecked(key: str, body: Json) -> Profile:
     """A profile with a body that no validation has seen."""
     profile = parse(MINIMAL + RECORDS, {})
-    return profile.model_copy(
-        update={"operations": {**profile.operations, key: OperationSettings(body=body)}}
-    )
+    operations = {**profile.operations, key: OperationSettings(body=body)}
+    return profile.model_copy(update={"operations": operations})
 
 
 @pytest.mark.parametrize(
@@ -77,19 +76,16 @@ def test_nothing_is_made_where_its_deletion_would_fall_on_another_record(body: J
     played = PlayedChannels()
     portal = answering(played, profile=unchecked(CHANNEL_DELETE, body))
 
-    with (
-        pytest.raises(Untestable, match=reason),
-        a_record(portal, Deciding(), portal.account("admin"), CHANNEL),
-    ):
+    making = a_record(portal, Deciding(), portal.account("admin"), CHANNEL)
+    with pytest.raises(Untestable, match=reason), making:
         pytest.fail("a record was made")
 
     assert (played.of("create"), played.of("delete"), restore_own(portal)) == ([], [], [])
 
 
 def test_no_update_of_another_record_is_sent() -> None:
-    portal = answering(
-        PlayedChannels(), profile=unchecked(CHANNEL_UPDATE, {"bizId": "made-12", "name": "{unique}"})
-    )
+    body = {"bizId": "made-12", "name": "{unique}"}
+    portal = answering(PlayedChannels(), profile=unchecked(CHANNEL_UPDATE, body))
 
     with pytest.raises(Untestable, match="does not name the record that the run made"):
         portal.operation_body(CHANNEL_UPDATE, result_id="made-1", unique="suite-1")
@@ -104,9 +100,7 @@ def created(portal: Portal, undo: Json) -> None:
 
 
 @pytest.mark.parametrize("undo", [{"bizId": OF_OTHERS}, {"bizId": OF_OTHERS, "and": "{result_id}"}])
-def test_a_clean_up_deletes_what_the_run_made_whatever_body_an_older_ledger_has(
-    undo: Json, tmp_path: Path
-) -> None:
+def test_a_clean_up_deletes_what_the_run_made_whatever_an_old_ledger_has(undo: Json, tmp_path: Path) -> None:
     played, ledger = PlayedChannels(), tmp_path / "changes.jsonl"
     created(answering(played, profile=MINIMAL + RECORDS, ledger=ledger), undo)
     later = answering(played, profile=MINIMAL + RECORDS)

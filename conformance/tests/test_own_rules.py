@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -37,9 +36,6 @@ PYTHON = next(block.text for block in blocks("python") if block.page == PAGE)
 OF_THE_PAGE = own_rules([RuleFile("rules.toml", TOML), RuleFile("rules.py", PYTHON)])
 """The rules that the page shows."""
 
-BALANCE = re.match(r"\[\[rule\]\].*?\n\n", TOML, re.DOTALL)
-BALANCES = own_rules([RuleFile("rules.toml", BALANCE[0] if BALANCE else "")])
-
 CACHING = """
 from conformance.rules import answers, check, equal
 
@@ -55,6 +51,13 @@ def nothing_is_cached(exchange):
 """
 
 
+def rules_of(text: str, name: str = "rules.py") -> OwnRules:
+    return own_rules([RuleFile(name, text)])
+
+
+BALANCES = rules_of(TOML.partition("\n\n")[0], "rules.toml")
+
+
 def wallets(*balances: Json, n: int = 1, **more: Json) -> Exchange:
     wallet = {"walletStatus": {"code": "OPEN"}, **more}
     return listing([{"bizId": str(at), "balance": each, **wallet} for at, each in enumerate(balances)], n=n)
@@ -62,10 +65,11 @@ def wallets(*balances: Json, n: int = 1, **more: Json) -> Exchange:
 
 def listing(data: Json, *, n: int = 1) -> Exchange:
     """An answer of an endpoint that the specification does not describe."""
-    like = answer(ROLES, data, n=n)
-    return replace(
-        like, request=replace(like.request, url=like.request.url.replace("roles", "wallets/query"))
-    )
+    return asked_at("wallets/query", answer(ROLES, data, n=n))
+
+
+def asked_at(path: str, like: Exchange) -> Exchange:
+    return replace(like, request=replace(like.request, url=like.request.url.replace("roles", path)))
 
 
 def checked(tmp_path: Path, *exchanges: Exchange, own: OwnRules = OF_THE_PAGE, **options: object) -> Run:
@@ -111,14 +115,12 @@ def test_a_rule_of_the_level_should_fails_what_fails_on_a_should_alone(tmp_path:
 def test_own_rules_are_selected_as_others_are(tmp_path: Path) -> None:
     rows = OF_THE_PAGE.requirements
     only, skip = select_rules(["OWN-1"], [], rows=rows), select_rules([], ["own-*"], rows=rows)
+    other = select_rules(["LOGIN"], [], rows=rows)
     cases = PlanChoice(select_rules(["OWN-2"], [], rows=rows)).chosen(collect())
 
     assert checked(folder(tmp_path, "1"), wallets(-1), rules=only).exit_code == ExitCode.FAILED
     assert verdicts(checked(folder(tmp_path, "2"), wallets(-1), rules=skip))["OWN-1"] == "untested"
-    assert (
-        checked(folder(tmp_path, "3"), wallets(-1), rules=select_rules(["LOGIN"], [], rows=rows)).findings
-        == []
-    )
+    assert checked(folder(tmp_path, "3"), wallets(-1), rules=other).findings == []
     assert {endpoint_in(case.id) for case in cases} == {ROLES}
 
 
@@ -139,7 +141,7 @@ def test_equal_answers_are_judged_by_what_differs(tmp_path: Path, no_cache: bool
         answer(ROLES, [], n=at, answered={"Cache-Control": value})
         for at, value in enumerate(("no-store", "x"), 1)
     ]
-    run = checked(tmp_path, *named, own=own_rules([RuleFile("rules.py", CACHING)]), no_cache=no_cache)
+    run = checked(tmp_path, *named, own=rules_of(CACHING), no_cache=no_cache)
 
     assert [(row.requirement, row.exchanges) for row in run.findings] == [("OWN-3", [2])]
 
@@ -167,7 +169,7 @@ def test_a_broken_rule_is_held_against_nobody(tmp_path: Path) -> None:
     fragile = PYTHON.replace('exchange.at(f"{path}.walletStatus.code")', '_["walletStatus"]["code"]')
     line = next(at for at, text in enumerate(fragile.splitlines(), 1) if '["walletStatus"]' in text)
     exchanges = listing([{"balance": 1}]), wallets(0, walletStatus={"code": "CLOSED"}, n=2)
-    run = checked(tmp_path, *exchanges, own=own_rules([RuleFile("rules.py", fragile)]))
+    run = checked(tmp_path, *exchanges, own=rules_of(fragile))
 
     assert run.ending.broken_rules == {"OWN-10": f"rules.py:{line}: KeyError: 'walletStatus' (exchange 1)"}
     assert verdicts(run) == {"OWN-10": "untested", "OWN-11": "pass"}
@@ -176,17 +178,8 @@ def test_a_broken_rule_is_held_against_nobody(tmp_path: Path) -> None:
 
 
 def test_a_replay_judges_own_rules_and_takes_no_difference_for_theirs(visit: Replaying) -> None:
-    own = own_rules(
-        [
-            RuleFile(
-                "rules.py",
-                CACHING.replace('"headers.cache-control"', '"headers.x-none"').replace(
-                    "Cache-Control", "X-None"
-                ),
-            )
-        ]
-    )
-    run = visit(own=own).run
+    other = CACHING.replace("headers.cache-control", "headers.x-none").replace("Cache-Control", "X-None")
+    run = visit(own=rules_of(other)).run
 
     assert {row.requirement for row in run.findings} == {"OWN-3"}
     assert (run.regressions, headline(run).title) == ([], "No regression")
@@ -238,89 +231,60 @@ def test_a_place_is_compared(tests: Json, record: Json, is_held: bool | None) ->
     ],
 )
 def test_endpoints_are_named_as_reports_name_them(name: str, path: str, is_selected: bool) -> None:
-    like = answer(ROLES, [])
-    url = like.request.url.replace("roles", path)
-    exchange = replace(like, request=replace(like.request, url=url))
-    selection = answers(name)
+    exchange, selection = asked_at(path, answer(ROLES, [])), answers(name)
 
     is_of_keys = exchange.request.operation_key in selection.keys
     assert (is_of_keys and selection.takes(exchange)) == is_selected
 
 
-def edited(old: str, new: str) -> str:
-    assert old in TOML
-    return TOML.replace(old, new, 1)
-
-
-MISTAKES = [
-    (edited("[[rule]]", "[[rules]]"), "rules.toml: rules stand under [[rule]], with two brackets"),
-    (edited('id = "OWN-1"', 'id = "OWN-1'), "rules.toml:2: this is not TOML"),
-    (edited('id = "OWN-1"', 'id = "BALANCE"'), '"BALANCE" is no id of a rule'),
-    (edited('id = "OWN-1"', 'id = "LOGIN-1"'), "LOGIN-1 does not begin with OWN-"),
-    (edited('id = "OWN-1"', 'id = "OWN-2"'), "rules.toml:10: rules.toml:1 has a rule OWN-2 too"),
-    (edited("holds = {", "hold = {"), 'rules.toml:1: [rule] has no key "hold". Did you mean "holds"?'),
-    (
-        edited('statement = "The b', 'level = "could"\nstatement = "The b'),
-        '[rule] level must be "must" or "should", not "could"',
-    ),
-    (edited("GET /web", "/web"), '"/web/v1/system/wallets/query" is no endpoint'),
-    (edited("data[*].balance", "data[x].balance"), '"data[x].balance" is no place'),
-    (edited("data[*].balance", "date[*].balance"), "OWN-1 compares nothing in its lawful example"),
-    (edited("at-least = 0 }", "at-lest = 0 }"), 'no comparison "at-lest". Did you mean "at-least"?'),
-    (
-        edited("at-least = 0 }", 'at-least = "x" }'),
-        'rejects its lawful example at data[0].balance: expected "at least x", seen 12.5',
-    ),
-    (edited('type = "number"', 'type = "text"'), 'there is no type "text", but string, number'),
-    (re.sub("lawful = .*", "", TOML, count=1), "rules.toml:1: [rule] has no lawful, which is needed"),
-    (edited("balance = -1", "balance = 1"), "OWN-1 does not reject its unlawful example"),
-    (
-        edited("balance = 12.5", "balance = -12.5"),
-        "OWN-1 rejects its lawful example at data[0].balance: expected",
-    ),
-    (edited("{ data = [{ bizId", "{ date = [{ bizId"), 'has no key "date". Did you mean "data"?'),
-    (
-        edited('lawful = { data = [{ bizId = "100", balance = 12.5 }] }', "lawful = '{'"),
-        "is a text that is not JSON",
-    ),
-    ("", "rules.toml: rules stand under [[rule]]"),
+IN_TOML = [
+    ("[[rule]]", "[[rules]]", "rules.toml: rules stand under [[rule]], with two brackets"),
+    ('id = "OWN-1"', 'id = "OWN-1', "rules.toml:2: this is not TOML"),
+    ('id = "OWN-1"', 'id = "BALANCE"', '"BALANCE" is no id of a rule'),
+    ('id = "OWN-1"', 'id = "LOGIN-1"', "LOGIN-1 does not begin with OWN-"),
+    ('id = "OWN-1"', 'id = "OWN-2"', "rules.toml:10: rules.toml:1 has a rule OWN-2 too"),
+    ("holds = {", "hold = {", 'rules.toml:1: [rule] has no key "hold". Did you mean "holds"?'),
+    ('id = "OWN-1"', 'id = "OWN-1"\nlevel = "could"', '[rule] level must be "must" or "should", not "could"'),
+    ("GET /web", "/web", '"/web/v1/system/wallets/query" is no endpoint'),
+    ("data[*].balance", "data[x].balance", '"data[x].balance" is no place'),
+    ("data[*].balance", "date[*].balance", "OWN-1 compares nothing in its lawful example"),
+    ("at-least = 0 }", "at-lest = 0 }", 'no comparison "at-lest". Did you mean "at-least"?'),
+    ("at-least = 0 }", 'at-least = "x" }', 'at data[0].balance: expected "at least x", seen 12.5'),
+    ('type = "number"', 'type = "text"', 'there is no type "text", but string, number'),
+    ("\nlawful = ", "\n# ", "rules.toml:1: [rule] has no lawful, which is needed"),
+    ("balance = -1", "balance = 1", "OWN-1 does not reject its unlawful example"),
+    ("balance = 12.5", "balance = -12.5", "OWN-1 rejects its lawful example at data[0].balance: expected"),
+    ("{ data = [{ bizId", "{ date = [{ bizId", 'has no key "date". Did you mean "data"?'),
+    ("\nlawful = ", "\nlawful = '{' # ", "is a text that is not JSON"),
+    (TOML, "", "rules.toml: rules stand under [[rule]]"),
+]
+IN_PYTHON = [
+    ("import answers, check", "import answers, chek", "rules.py:2: ImportError: cannot import name 'chek'"),
+    ("return equal(", "return equal((", "rules.py:12: this is not Python"),
+    ("    unlawful=", "    lawfull=", "rules.py:4: TypeError"),
+    ("    unlawful={", "    # {", "rules.py:4: OWN-3 has no unlawful example"),
+    ("return equal(exchange, ", "return holds(", "rules.py:12: NameError: name 'holds' is not defined"),
+    ("return equal(", "yield str(", "TypeError"),
+    ("return equal(exchange, ", "yield (", 'rules.py:4: it yields ["headers'),
+    ("return equal", "equal", "OWN-3 compares nothing in its lawful example"),
+    ("on=answers()", 'on="GET /web/v1/system/roles"', "OWN-3: on is no selection"),
+    ("@check", "import sys\nsys.exit()\n@check", "SystemExit"),
+    (CACHING, "x = 1", "there is no rule in it"),
 ]
 
 
-@pytest.mark.parametrize("text, message", MISTAKES, ids=[message[:40] for _, message in MISTAKES])
-def test_a_mistake_in_toml_is_named(text: str, message: str) -> None:
-    with pytest.raises(RuleError, match=re.escape(message)) as caught:
-        own_rules([RuleFile("rules.toml", text)])
-
-    assert str(caught.value).startswith("rules.toml")
-
-
 @pytest.mark.parametrize(
-    "change, message",
-    [
-        (
-            ("import answers, check", "import answers, chek"),
-            "rules.py:2: ImportError: cannot import name 'chek'",
-        ),
-        (("return equal(", "return equal(("), "rules.py:12: this is not Python"),
-        (("    unlawful=", "    lawfull="), "rules.py:4: TypeError"),
-        (("    unlawful={", "    # {"), "rules.py:4: OWN-3 has no unlawful example"),
-        (("return equal(exchange, ", "return holds("), "rules.py:12: NameError: name 'holds' is not defined"),
-        (("return equal(", "yield str("), "TypeError"),
-        (("return equal(exchange, ", "yield ("), 'rules.py:4: it yields ["headers'),
-        (("return equal", "equal"), "OWN-3 compares nothing in its lawful example"),
-        (("on=answers()", 'on="GET /web/v1/system/roles"'), "OWN-3: on is no selection"),
-        (("@check", "import sys\nsys.exit()\n@check"), "SystemExit"),
-        ((CACHING, "x = 1"), "there is no rule in it"),
-    ],
+    "file, mistake",
+    [*(("rules.toml", mistake) for mistake in IN_TOML), *(("rules.py", mistake) for mistake in IN_PYTHON)],
 )
-def test_a_mistake_in_python_is_named(change: Sequence[str], message: str) -> None:
-    assert change[0] in CACHING
+def test_a_mistake_is_named(file: str, mistake: tuple[str, str, str]) -> None:
+    whole, (old, new, message) = {"rules.toml": TOML, "rules.py": CACHING}[file], mistake
+    assert old in whole
 
     with pytest.raises(RuleError, match=re.escape(message)) as caught:
-        own_rules([RuleFile("rules.py", CACHING.replace(change[0], change[1], 1))])
+        rules_of(whole.replace(old, new, 1), file)
 
-    assert str(caught.value).startswith("rules.py")
+    assert str(caught.value).startswith(file)
 
 
 PROFILE = """

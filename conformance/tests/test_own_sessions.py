@@ -79,9 +79,7 @@ def test_a_session_that_something_else_may_have_ended_shows_nothing_of_a_logout(
 
 
 @pytest.mark.parametrize("impact, ended", [("disruptive", True), ("read-only", False)])
-def test_the_end_of_a_run_logs_its_sessions_out_at_the_impact_that_ends_sessions(
-    impact: Impact, ended: bool
-) -> None:
+def test_the_end_of_a_run_logs_its_sessions_out_where_it_is_disruptive(impact: Impact, ended: bool) -> None:
     notices: list[Callable[[Exchange], None]] = []
     with (
         start(seed=7) as running,

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import packages_distributions, requires
 from itertools import chain
 from pathlib import Path
@@ -91,12 +91,8 @@ def test_the_image_is_built_without_tests_and_of_what_is_named_alone() -> None:
 
 def test_the_image_is_built_of_all_that_the_wheel_is_built_of() -> None:
     build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
-    copied = {
-        word.rstrip("/")
-        for name, rest in instructions()
-        if name == "COPY" and "--from" not in rest
-        for word in rest.split()[:-1]
-    }
+    copies = [rest.split()[:-1] for name, rest in instructions() if name == "COPY" and "--from" not in rest]
+    copied = {word.rstrip("/") for words in copies for word in words}
 
     assert copied >= {"pyproject.toml", "README.md", *build["targets"]["wheel"]["only-include"]}
 
@@ -136,25 +132,21 @@ def test_the_compose_file_runs_the_suite_against_the_reference_portal(
     installed: Installation, tmp_path: Path
 ) -> None:
     services = COMPOSE["services"]
-    words = {
-        name: [word.replace("/work", str(tmp_path)) for word in service["command"]]
-        for name, service in services.items()
-    }
-    for command in words.values():
+    serve, run_words = (
+        [word.replace("/work", str(tmp_path)) for word in services[name]["command"]]
+        for name in ("portal", "conformance")
+    )
+    for command in (serve, run_words):
         understood(command)
 
-    serving = subprocess.Popen(
-        [str(installed.bin / "portal-conformance"), *(word.replace("8000", "0") for word in words["portal"])],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    command = [str(installed.bin / "portal-conformance"), *(word.replace("8000", "0") for word in serve)]
+    serving = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert serving.stdout is not None
         assert "answers at" in serving.stdout.readline()
         assert "profile" in serving.stdout.readline()
-        run = installed.run(
-            "portal-conformance", *words["conformance"], folder=tmp_path, PORTAL_CONFORMANCE_ONLY=RULE
-        )
+        words = ("portal-conformance", *run_words)
+        run = installed.run(*words, folder=tmp_path, PORTAL_CONFORMANCE_ONLY=RULE)
     finally:
         serving.terminate()
         serving.communicate(timeout=30)
@@ -178,53 +170,42 @@ def run_action(installed: Installation, folder: Path, **inputs: str) -> subproce
         name: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda match: values[match[1]], text)
         for name, text in step("Run")["env"].items()
     }
-    (folder / "portal-conformance" / "bin").mkdir(parents=True, exist_ok=True)
+    (folder / "portal-conformance" / "bin").mkdir(parents=True)
     command = folder / "portal-conformance" / "bin" / "portal-conformance"
-    if not command.exists():
-        command.symlink_to(installed.bin / "portal-conformance")
-    files = {"GITHUB_OUTPUT": "output", "GITHUB_STEP_SUMMARY": "summary"}
-    return subprocess.run(
-        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step("Run")["run"]],
-        cwd=folder,
-        env={
-            **installed.environment(),
-            **variables,
-            **{name: str(folder / file) for name, file in files.items()},
-            "RUNNER_TEMP": str(folder),
-            "PORTAL_CONFORMANCE_ONLY": RULE,
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command.symlink_to(installed.bin / "portal-conformance")
+    paths = {"GITHUB_OUTPUT": "output", "GITHUB_STEP_SUMMARY": "summary", "RUNNER_TEMP": ""}
+    files = {name: str(folder / file) for name, file in paths.items()}
+    words = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step("Run")["run"])
+    return run_script(words, folder, installed.environment() | variables | files)
 
 
-def test_the_action_runs_the_suite_and_writes_outputs_and_the_summary(
+def run_script(
+    words: Sequence[str], folder: Path, variables: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    environment = {**variables, "PORTAL_CONFORMANCE_ONLY": RULE}
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_action_runs_the_suite_and_writes_outputs_the_summary_and_further_reports(
     installed: Installation, portal: reference.Running, tmp_path: Path
 ) -> None:
     (tmp_path / "known failures.toml").touch()
 
-    run = run_action(
-        installed, tmp_path, **{"known": "known failures.toml", "wait-for-target": "60s", "fail-on": "should"}
-    )
-
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert (tmp_path / "output").read_text() == "exit-code=0\nresults=reports/results.json\n"
-    assert (tmp_path / "summary").read_text() == (tmp_path / "reports" / "summary.md").read_text()
-    assert json.loads((tmp_path / "reports" / "results.json").read_text())["fail_on"] == "should"
-
-
-def test_the_action_writes_each_further_report_with_what_it_installs(
-    installed: Installation, portal: reference.Running, tmp_path: Path
-) -> None:
-    run = run_action(installed, tmp_path, formats="sarif,badge,cases", out="further")
-
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert {path.name for path in (tmp_path / "further").iterdir()} >= {
-        "results.sarif",
-        "badge.json",
-        "cases.html",
+    options = {
+        "wait-for-target": "60s",
+        "fail-on": "should",
+        "formats": "sarif,badge,cases",
+        "out": "further",
     }
+
+    run = run_action(installed, tmp_path, known="known failures.toml", **options)
+
+    reports = tmp_path / "further"
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert (tmp_path / "output").read_text() == "exit-code=0\nresults=further/results.json\n"
+    assert (tmp_path / "summary").read_text() == (reports / "summary.md").read_text()
+    assert json.loads((reports / "results.json").read_text())["fail_on"] == "should"
+    assert {path.name for path in reports.iterdir()} >= {"results.sarif", "badge.json", "cases.html"}
 
 
 PRIVATE = ("changes.jsonl", "replayed.jsonl")
@@ -285,14 +266,8 @@ def test_the_component_runs_the_suite(
     variables = {name: str(value or "") for name, value in content["variables"].items()}
     packages = {"PIP_FIND_LINKS": str(wheel(tmp_path_factory).parent), "PIP_DRY_RUN": "1"}
 
-    run = subprocess.run(
-        ["sh", "-e", "-c", "\n".join(content["script"])],
-        cwd=tmp_path,
-        env={**installed.environment(), **variables, **packages, "PORTAL_CONFORMANCE_ONLY": RULE},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    script = ("sh", "-e", "-c", "\n".join(content["script"]))
+    run = run_script(script, tmp_path, installed.environment() | variables | packages)
 
     assert run.returncode == 0, run.stdout + run.stderr
     assert (tmp_path / content["artifacts"]["reports"]["junit"]).is_file()
@@ -361,9 +336,7 @@ def test_the_guide_lists_the_inputs_of_the_action_with_their_defaults() -> None:
 
 
 def test_each_version_of_python_that_is_declared_is_tried_and_the_others_are_named_nowhere() -> None:
-    declared = [
-        line.rpartition(" ")[2] for line in PROJECT["classifiers"] if re.search(r":: Python :: 3\.\d+$", line)
-    ]
+    declared = re.findall(r"(?m):: Python :: (3\.\d+)$", "\n".join(PROJECT["classifiers"]))
     tried = re.findall(r"3\.\d+", "".join(re.findall(r"(.*) \| xargs .*\.ci/lowest", CI_RUN)))
     (image,) = {rest.split()[0] for name, rest in instructions() if name == "FROM"} - {"build"}
 
@@ -374,9 +347,8 @@ def test_each_version_of_python_that_is_declared_is_tried_and_the_others_are_nam
 
 
 def test_the_lowest_versions_are_tried_of_all_that_a_user_may_install() -> None:
-    (extras,) = re.findall(
-        r"lowest-direct '\.\[([\w,]+)\]'", (ROOT / ".ci/lowest").read_text(encoding="utf-8")
-    )
+    script = (ROOT / ".ci" / "lowest").read_text(encoding="utf-8")
+    (extras,) = re.findall(r"lowest-direct '\.\[([\w,]+)\]'", script)
     bounds = [*PROJECT["dependencies"], *chain(*PROJECT["optional-dependencies"].values())]
 
     assert {*extras.split(","), "docs", "dev"} == set(PROJECT["optional-dependencies"])
@@ -392,18 +364,12 @@ def test_no_next_major_version_is_installed_of_what_broke_with_one() -> None:
 
 
 def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None:
-    product = [
-        file
-        for package in ("conformance", "reference_impl", "cases")
-        for file in (ROOT / package).rglob("*.py")
-        if "tests" not in file.parts
-    ]
-    imported = {
-        name for file in product for name in imports(ast.parse(file.read_text(encoding="utf-8")))
-    } - set(sys.stdlib_module_names)
-    extras = (
-        bounds for name, bounds in PROJECT["optional-dependencies"].items() if name not in ("docs", "dev")
-    )
+    packages = ("conformance", "reference_impl", "cases")
+    files = chain.from_iterable((ROOT / package).rglob("*.py") for package in packages)
+    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files if "tests" not in file.parts]
+    imported = {name for tree in trees for name in imports(tree)} - set(sys.stdlib_module_names)
+    optional = PROJECT["optional-dependencies"]
+    extras = (bounds for name, bounds in optional.items() if name not in ("docs", "dev"))
     declared = {re.split(r"[^\w-]", bound)[0] for bound in (*PROJECT["dependencies"], *chain(*extras))}
     names = packages_distributions()
     needed = {names[name][0].lower() for name in imported if name in names} - {"portal-conformance"}
@@ -420,10 +386,8 @@ NAMED = {"httptools", "pytest-html"}
 def test_the_commands_of_the_guide_for_docker_are_understood() -> None:
     shown = [shlex.split(command.text) for command in commands() if command.needs == "docker"]
     runs = [words[words.index("portal-conformance") + 1 :] for words in shown if words[1] == "run"]
-    composed = [words for words in shown if words[1] == "compose"]
-    named = [
-        word.partition(":")[0] for words in composed for word in words if re.match(r"conformance\b", word)
-    ]
+    composed = chain.from_iterable(words for words in shown if words[1] == "compose")
+    named = [word.partition(":")[0] for word in composed if re.match(r"conformance\b", word)]
 
     assert {" ".join(words[1:2]) for words in shown} == {"build", "run", "compose"}
     assert len(runs) == 2

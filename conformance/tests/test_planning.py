@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from importlib.resources import files
 from math import inf
 from pathlib import Path
@@ -18,11 +19,13 @@ from conformance.run.outlook.plan_text import ahead_lines, as_json, as_line, as_
 from conformance.run.testable import beyond
 from conformance.spec import Impact
 from conformance.spec import endpoints as op
+from conformance.target.portal import Portal, ProfileAccount
 from conformance.target.portal.ingress import NO_CODE
 from conformance.target.profile.model import Profile, parse
 from conformance.target.profile.tables import BotChallenge, Records
 from conformance.tests.reached import connected, replacing, without
 from conformance.tests.sample_run import URL, reported, sample
+from conformance.traffic.exchange import Exchange
 from conformance.verdicts.findings import mildest_first
 from conformance.verdicts.selection import select_rules
 from reference_impl.serve import start
@@ -76,9 +79,7 @@ def test_a_rule_that_a_greater_impact_or_a_clock_decides_names_the_impact() -> N
     assert beyond("LOGOUT-001", "disruptive") is beyond("ENV-008", "read-only") is None
 
 
-def test_a_plan_says_that_no_account_is_changed_where_the_budget_is_too_short_to_restore_it(
-    text: str,
-) -> None:
+def test_a_plan_says_that_no_account_is_changed_where_no_time_is_left_to_restore_it(text: str) -> None:
     longer = "the time budget is shorter than what restoring them may take"
     changes = f"changes   none of accounts, so that the rules on them stay undecided: {longer}"
 
@@ -88,12 +89,11 @@ def test_a_plan_says_that_no_account_is_changed_where_the_budget_is_too_short_to
 
 
 def test_no_more_mails_are_planned_than_the_profile_allows(text: str) -> None:
-    few = text.replace("max_mails = 500", "max_mails = 3")
-
+    few = parse(text.replace("max_mails = 500", "max_mails = 3"), {})
     unread = parse(text.replace('inbox = "mail"\n', ""), {})
 
-    assert plan(parse(few, {}), "disruptive").mails == 3
-    assert "mails     at most 3, by [limits] max_mails" in as_text(plan(parse(few, {}), "read-only"))
+    assert plan(few, "disruptive").mails == 3
+    assert "mails     at most 3, by [limits] max_mails" in as_text(plan(few, "read-only"))
     assert plan(unread, "read-only").mails == 0, "no code is mailed to an account without an inbox"
     assert plan(unread, "disruptive").mails == 500
 
@@ -101,14 +101,8 @@ def test_no_more_mails_are_planned_than_the_profile_allows(text: str) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "--profile=other.toml",
-        "--target=http://127.0.0.1:9",
-        "--impact=mutating",
-        "--time-budget=30s",
-        "--rerun=ROLE-011",
-        "--only=ROLE-*",
-        "--skip=ROLE-*",
-        "--failed --out=reports",
+        *("--profile=other.toml", "--target=http://127.0.0.1:9", "--impact=mutating", "--time-budget=30s"),
+        *("--rerun=ROLE-011", "--only=ROLE-*", "--skip=ROLE-*", "--failed --out=reports"),
     ],
 )
 def test_each_option_that_plan_offers_reaches_the_plan(
@@ -170,10 +164,8 @@ def test_a_run_says_what_it_will_wait_for(text: str) -> None:
     partly = lines_ahead(text, case("test_lasts", waits=601.0), budget=600.0)
     assert partly[0] == "time      10 min at least, as its waits overlap, and what its requests take"
     restoring = lines_ahead(text, budget=600.0, impact="disruptive")[-1]
-    assert re.fullmatch(
-        r"restoring up to \d+ s of the time budget are kept as long as something is changed, to restore it",
-        restoring,
-    )
+    kept = r"restoring up to \d+ s of the time budget are kept as long as something is changed, to restore it"
+    assert re.fullmatch(kept, restoring)
     unknown = lines_ahead(text.replace("login_window", "# login_window"))
     assert "waits     up to 3600 s (ends)" in unknown
     assert unknown[0].startswith("time      60 min at least")
@@ -181,25 +173,31 @@ def test_a_run_says_what_it_will_wait_for(text: str) -> None:
     assert unknown[-1] == "budget    --time-budget 10m leaves out what takes longer, and names it"
 
 
-def initiations(seen: list[object]) -> int:
-    return sum(str(one.request.url).endswith("/login/initiate") for one in seen)  # type: ignore[attr-defined]
+def initiations(seen: Sequence[Exchange]) -> int:
+    return sum(one.request.url.endswith("/login/initiate") for one in seen)
+
+
+def leaving_a_session(portal: Portal) -> ProfileAccount:
+    """The spare account, with a login session that a case has left."""
+    spare = portal.account("spare")
+    portal.login.left.put(spare.email, portal.login.initiate(spare))
+    return spare
 
 
 def test_a_login_session_that_is_left_is_gone_on_with_and_begins_no_other() -> None:
     with connected(clock=False) as (portal, exchanges, _):
-        spare = portal.account("spare")
-        portal.login.left.put(spare.email, portal.login.initiate(spare))
+        spare = leaving_a_session(portal)
         assert portal.left("spare") == 1
 
         signed_in = spare.another_session()
 
         assert signed_in.completed.success
         assert portal.left("spare") == 0
-        assert initiations(list(exchanges)) == 1
+        assert initiations(exchanges) == 1
         spare.another_session()
-        assert initiations(list(exchanges)) == 2
+        assert initiations(exchanges) == 2
 
-        portal.login.left.put(spare.email, portal.login.initiate(spare))
+        leaving_a_session(portal)
         assert portal.left("spare") == 1
         spare.password_changed_to("Another-0ne!")
         assert portal.left("spare") == 0
@@ -207,8 +205,7 @@ def test_a_login_session_that_is_left_is_gone_on_with_and_begins_no_other() -> N
 
 def test_a_left_session_that_is_refused_is_replaced_by_another() -> None:
     with connected(clock=False) as (portal, _, running):
-        spare = portal.account("spare")
-        portal.login.left.put(spare.email, portal.login.initiate(spare))
+        spare = leaving_a_session(portal)
         running.portal.login_sessions.clear()
 
         assert spare.another_session().completed.success

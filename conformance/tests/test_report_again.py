@@ -7,9 +7,7 @@ import os
 import shlex
 import subprocess
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 
 import jwt
 import pytest
@@ -19,11 +17,15 @@ from conformance.report.formats.html.card.exchange_view import exchange_views
 from conformance.report.model.again import curl, har, rerun, rerun_finding, rerun_rule
 from conformance.report.model.evidence import RunEvidence
 from conformance.spec.endpoints import LOGIN_COMPLETE
+from conformance.tests.hostile.plays import playing
+from conformance.tests.hostile.server import Hostile
+from conformance.tests.hostile.wire import Answer
 from conformance.tests.sample_run import (
     CHANGE,
     COMPLETE,
     INITIATE,
     PROFILE,
+    URL,
     card_of,
     envelope,
     error,
@@ -36,56 +38,35 @@ from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange, Json, Plain
 
 
-def test_the_rerun_line_names_requirement_target_and_profile() -> None:
-    run = sample().run(impact="mutating", target_profile="my profile.toml")
-
-    assert rerun(run, "ENV-008") == (
-        "portal-conformance run --rerun ENV-008 --target https://portal.example.test "
-        "--profile 'my profile.toml' --impact mutating"
-    )
-
-
 @pytest.mark.parametrize(
-    "profile, options", [("bundled", []), (None, ["--target", "https://portal.example.test"])]
+    "profile, impact, options",
+    [
+        ("bundled", "read-only", ""),
+        (None, "read-only", f" --target {URL}"),
+        ("my profile.toml", "mutating", f" --target {URL} --profile 'my profile.toml' --impact mutating"),
+    ],
 )
-def test_the_rerun_line_has_no_option_that_the_run_had_not(profile: str | None, options: list[str]) -> None:
-    words = shlex.split(rerun(sample().run(target_profile=profile), "ENV-008"))
+def test_the_rerun_line_has_the_options_of_the_run(profile: str | None, impact: str, options: str) -> None:
+    line = rerun(sample().run(impact=impact, target_profile=profile), "ENV-008")
 
-    assert words == ["portal-conformance", "run", "--rerun", "ENV-008", *options]
+    assert line == f"portal-conformance run --rerun ENV-008{options}"
 
 
-def initiated(**changes: object) -> Exchange:
-    options: dict[str, object] = {
-        "sent": {"email": "it's@example.test", "password": "[password-1]"},
-        **changes,
-    }
-    return exchange(1, INITIATE, **options)  # type: ignore[arg-type]
+def initiated(email: str = "it's@example.test") -> Exchange:
+    return exchange(1, INITIATE, sent={"email": email, "password": "[password-1]"})
 
 
 def test_a_curl_line_sends_the_same_request_again(tmp_path: Path) -> None:
-    got: list[tuple[str, str, str | None, bytes]] = []
-
-    class Answer(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            content = self.rfile.read(int(self.headers["Content-Length"]))
-            got.append((self.command, self.path, self.headers["X-PORTAL-ACCESS-CODE"], content))
-            self.send_response(204)
-            self.end_headers()
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Answer)
-    Thread(target=server.handle_request, daemon=True).start()
-    line = curl([initiated()], {})
-    assert line is not None
-    line = line.replace("https://portal.example.test", f"http://127.0.0.1:{server.server_port}")
-
+    line = curl([initiated()], {}) or ""
     secrets = {"ACCESS_CODE_1": "the code", "PASSWORD_1": 'a"b$c'}
-    subprocess.run(["bash", "-c", line], env={**os.environ, **secrets}, check=True, capture_output=True)
+    with Hostile(playing(lambda turn: turn.wire.send(Answer(status=204).head())), "", tmp_path) as portal:
+        words = ["bash", "-c", line.replace(URL, portal.url)]
+        subprocess.run(words, env={**os.environ, **secrets}, check=True, capture_output=True)
 
-    body = b'{"email": "it\'s@example.test", "password": "a"b$c"}'
-    assert got == [("POST", "/web/v1/system/auth/login/initiate", "the code", body)]
+    (asked,) = portal.asked
+    assert (asked.method, asked.target) == ("POST", "/web/v1/system/auth/login/initiate")
+    assert asked.header("x-portal-access-code") == "the code"
+    assert asked.body == b'{"email": "it\'s@example.test", "password": "a"b$c"}'
 
 
 @pytest.mark.parametrize(
@@ -94,8 +75,8 @@ def test_a_curl_line_sends_the_same_request_again(tmp_path: Path) -> None:
         [exchange(1, CHANGE, sent="sealed", plain=Plain(request={}))],
         [initiated()] * 5,
         [initiated(), exchange(2, INITIATE, sent={"sessionId": "9b1f", "code": "123456"})],
-        [initiated(sent={"email": "\u202e"})],
-        [initiated(sent={"email": "x" * 10_000})],
+        [initiated("\u202e")],
+        [initiated("x" * 10_000)],
         [],
     ],
     ids=["encrypted", "many", "a value given before", "unseen characters", "too long", "not on record"],
@@ -105,7 +86,7 @@ def test_requests_that_cannot_be_sent_again_have_no_curl_lines(shown: list[Excha
 
 
 def test_a_completion_takes_the_session_that_is_begun_before_it_and_a_code_of_its_own() -> None:
-    begun = initiated(answer={"success": True, "data": {"sessionId": "9b1f"}})
+    begun = exchange(1, INITIATE, sent={}, answer={"success": True, "data": {"sessionId": "9b1f"}})
     completed = exchange(2, LOGIN_COMPLETE, sent={"sessionId": "9b1f", "code": "[code-1]"})
     line = curl([begun, completed], {"[code-1]": "mailed to accounts.admin"})
 
@@ -139,9 +120,7 @@ def test_each_secret_of_a_curl_line_says_where_it_came_from_and_how_it_was_alter
 
 @pytest.mark.parametrize("forge", [changed_signature, changed_claims, unsigned])
 @pytest.mark.parametrize("length", range(3))
-def test_a_curl_line_has_the_shell_line_that_forges_its_token(
-    forge: Callable[[str], Forgery], length: int
-) -> None:
+def test_a_curl_line_has_a_line_that_forges_its_token(forge: Callable[[str], Forgery], length: int) -> None:
     token = jwt.encode({"sub": "a" * length, "name": "\u00fc?>"}, "k" * 32)
     difference = forge(token)[1]
 
@@ -161,15 +140,12 @@ def test_a_curl_line_has_the_shell_line_that_forges_its_token(
 def test_a_card_says_in_which_row_of_the_specification_its_rule_stands(tmp_path: Path) -> None:
     page = page_of(sample(), tmp_path).replace("<wbr>", "")
 
-    assert "States and transitions › Moves that are stated › POST login/complete" in card_of(
-        page, "LOGIN-030"
-    )
+    transition = "States and transitions › Moves that are stated › POST login/complete"
+    assert transition in card_of(page, "LOGIN-030")
     assert "Resources and their fields › Response envelope › data" in card_of(page, "ENV-008")
 
 
-def test_har_is_read_back_as_the_same_exchanges_and_says_of_each_secret_where_it_came_from(
-    tmp_path: Path,
-) -> None:
+def test_har_is_read_back_as_it_was_and_says_of_each_secret_where_it_came_from(tmp_path: Path) -> None:
     steps = [FORGED, completing(2, "000000"), exchange(3, PROFILE, answer=envelope({"bizId": "ACC-001"}))]
     text = har(steps, ORIGINS, version="1.0")
     assert text is not None
@@ -198,15 +174,14 @@ def test_a_card_shows_in_the_exchange_where_a_secret_came_from() -> None:
 
 def test_a_finding_of_a_rule_about_every_endpoint_is_seen_again_by_its_case() -> None:
     run = sample().run()
-    everywhere = finding(requirement="ENV-008", case="cases/errors/test_ids.py::test_an_id[role]")
-    somewhere = finding(requirement="PAGE-026", case="cases/errors/test_ids.py::test_an_id[role]")
-
-    assert shlex.split(rerun_finding(run, everywhere))[3] == "cases/errors/test_ids.py::test_an_id[role]"
-    assert shlex.split(rerun_finding(run, somewhere))[3] == "PAGE-026"
+    case = "cases/errors/test_ids.py::test_an_id[role]"
+    everywhere, somewhere = (finding(requirement=rule, case=case) for rule in ("ENV-008", "PAGE-026"))
     aside = somewhere.model_copy(update={"is_aside": True})
-    by_both = "PAGE-026 cases/errors/test_ids.py::test_an_id[role]"
-    assert shlex.split(rerun_finding(run, aside))[3] == by_both
-    assert shlex.split(rerun_finding(run, finding(case="check envelope.data_is_null")))[3] == "ENV-008"
+    by_check = finding(case="check envelope.data_is_null")
+    shown = (everywhere, somewhere, aside, by_check)
+
+    named = [shlex.split(rerun_finding(run, each))[3] for each in shown]
+    assert named == [case, "PAGE-026", f"PAGE-026 {case}", "ENV-008"]
     with_aside = run.model_copy(update={"findings": [aside]})
     assert rerun_rule(with_aside, "PAGE-026") == rerun_finding(run, aside), "a row of the report, too"
 

@@ -24,17 +24,12 @@ from conformance.tests.sample_run import (
     sample,
 )
 
+READING = next(row.reading for row in REQUIREMENTS.values() if row.reading)
+
 
 def time(endpoint: str, median: float, requests: int = 20) -> OperationTime:
-    return OperationTime(
-        endpoint=endpoint,
-        group="x",
-        requests=requests,
-        total_ms=median * requests,
-        median_ms=median,
-        p95_ms=median,
-        max_ms=median,
-    )
+    times = dict.fromkeys(("total_ms", "median_ms", "p95_ms", "max_ms"), median)
+    return OperationTime(endpoint=endpoint, group="x", requests=requests, **times)
 
 
 def yesterday() -> Run:
@@ -44,13 +39,8 @@ def yesterday() -> Run:
 def test_what_fails_now_and_did_not_is_newly_failing() -> None:
     found = compare(yesterday(), sample().run())
 
-    assert [one.requirement for one in found.newly_failing] == [
-        "ENV-008",
-        "ENV-011",
-        "PAGE-026",
-        "LOGIN-030",
-        "SECURE-007",
-    ]
+    newly_failing = [one.requirement for one in found.newly_failing]
+    assert newly_failing == ["ENV-008", "ENV-011", "PAGE-026", "LOGIN-030", "SECURE-007"]
     assert found.newly_failing[0].endpoints == [INITIATE]
     assert found.is_worse
 
@@ -66,10 +56,8 @@ def test_what_could_no_longer_be_tried_is_neither_worse_nor_fixed() -> None:
 
 
 def test_a_new_place_of_a_requirement_that_failed_before_is_told() -> None:
-    more = sample()
-    more.contradict(
-        "ENV-008", exchange(60, ACCOUNTS, answer=envelope({}, success=False)), path="data", expected=None
-    )
+    more, refused = sample(), exchange(60, ACCOUNTS, answer=envelope({}, success=False))
+    more.contradict("ENV-008", refused, path="data", expected=None)
 
     found = compare(sample().run(), more.run())
 
@@ -80,22 +68,20 @@ def test_a_new_place_of_a_requirement_that_failed_before_is_told() -> None:
 
 def test_a_changed_reading_is_told_and_is_not_worse() -> None:
     other = conformant()
-    key = next(row.reading for row in other.ledger.requirements.values() if row.reading)
-    other.ledger._observations = {
-        at: seen for at, seen in other.ledger._observations.items() if seen.topic != key
-    }
-    other.ledger.observe(key, other.exchanges[0], "otherwise")
+    seen = other.ledger._observations
+    other.ledger._observations = {at: each for at, each in seen.items() if each.topic != READING}
+    other.ledger.observe(READING, other.exchanges[0], "otherwise")
 
     found = compare(conformant().run(), other.run())
 
-    assert [(one.key, one.old, one.new) for one in found.changed_readings] == [(key, [True], ["otherwise"])]
+    (changed,) = found.changed_readings
+    assert (changed.key, changed.old, changed.new) == (READING, [True], ["otherwise"])
     assert not found.is_worse
 
 
 def test_a_reading_with_a_further_value_is_no_change_of_the_portal() -> None:
     wider = conformant()
-    key = next(row.reading for row in wider.ledger.requirements.values() if row.reading)
-    wider.ledger.observe(key, wider.exchanges[0], "also this")
+    wider.ledger.observe(READING, wider.exchanges[0], "also this")
     old, new = conformant().run(), wider.run()
 
     assert compare(old, new).changed_readings == compare(new, old).changed_readings == []
@@ -125,10 +111,8 @@ def test_few_requests_show_no_change_of_a_median(before: int, after: int) -> Non
 
 def test_new_regressions_of_replays_are_worse() -> None:
     lost = Regression(exchange=7, endpoint=PROFILE, path="data.bizId", kind="changed", recorded=1, replayed=2)
-    old, new = (
-        conformant().run(command="replay"),
-        conformant().run(command="replay", regressions=[lost], exit_code=1),
-    )
+    old = conformant().run(command="replay")
+    new = conformant().run(command="replay", regressions=[lost], exit_code=1)
 
     assert compare(old, new).new_regressions == [lost]
     assert compare(old, new).is_worse

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -74,11 +75,8 @@ def test_a_graver_exit_code_does_not_hide_what_regressed(
 def test_what_is_left_behind_fails_a_test_of_its_own_in_junit(tmp_path: Path) -> None:
     run = finished(conformant(), tmp_path, ending=Ending(left_behind=["a password"]))
 
-    failed = [
-        case.get("name")
-        for case in ElementTree.parse(tmp_path / "junit.xml").iter("testcase")
-        if case.find("error") is not None
-    ]
+    cases = ElementTree.parse(tmp_path / "junit.xml").iter("testcase")
+    failed = [case.get("name") for case in cases if case.find("error") is not None]
     assert (run.exit_codes, failed) == ([ExitCode.LEFT_BEHIND], ["The run restores what it changed"])
 
 
@@ -97,9 +95,7 @@ def test_a_run_that_decides_nothing_is_inconclusive_and_says_so(tmp_path: Path) 
         (Ending(interrupted=True), "not reached: the run was interrupted"),
     ],
 )
-def test_what_a_run_that_ended_early_left_untried_says_so(
-    tmp_path: Path, ending: Ending, reason: str
-) -> None:
+def test_what_a_run_that_ended_early_left_out_says_so(tmp_path: Path, ending: Ending, reason: str) -> None:
     run = finished(Sample(), tmp_path, ending=ending)
 
     assert {entry.reason for entry in run.requirements if not entry.untestable} == {reason}
@@ -108,8 +104,6 @@ def test_what_a_run_that_ended_early_left_untried_says_so(
 def test_rows_of_failures_decide_about_these_and_not_about_regressions(tmp_path: Path) -> None:
     first = finished(sample(), tmp_path, baseline=Baseline("known.toml"))
     assert first.exit_code == ExitCode.FAILED
-    assert first.baseline is not None
-    assert len(first.baseline.new) == 5
 
     listing = Baseline("known.toml", tuple(map(row_of, first.findings)))
     assert finished(sample(), tmp_path, baseline=listing).exit_code == ExitCode.CONFORMANT
@@ -139,9 +133,7 @@ ABOUT_FINDINGS = {"results.sarif"}
 def test_each_report_of_a_load_that_is_too_slow_says_so(tmp_path: Path, name: str) -> None:
     finished(conformant(), tmp_path, command="replay", ending=Ending(too_slow=[EXCEEDED]))
 
-    text = (tmp_path / name).read_text(encoding="utf-8")
-    for written in ("\\", "&lt;", "&#39;", "&quot;"):
-        text = text.replace(written, {"\\": "", "&lt;": "<"}.get(written, "'"))
+    text = unescape((tmp_path / name).read_text(encoding="utf-8")).replace("\\", "")
     assert "p95 <= 1.2x" in text
     assert name == "junit.xml" or name == "results.json" or "Too slow" in text
     assert "0 requirements failed" not in text

@@ -12,7 +12,7 @@ from conformance.report.formats.html.overview import overview
 from conformance.report.formats.terminal import summary_lines
 from conformance.report.formats.write import write_all, write_further
 from conformance.report.model.failures import failures_of
-from conformance.report.model.groups import gravest_first, grouped
+from conformance.report.model.groups import FindingGroup, gravest_first, grouped
 from conformance.report.model.run import FindingEntry, OtherPlaceEntry, Run
 from conformance.report.model.severity import RANK, SEVERITIES, severity_of
 from conformance.spec.endpoints import COUNTRIES, LOGIN_COMPLETE, LOGIN_MFA_SEND, ROLE, TRANSFER_ORDERS
@@ -31,9 +31,14 @@ from conformance.tests.sample_run import (
     page_of,
     sample,
 )
-from conformance.traffic.exchange import Exchange
+from conformance.traffic.exchange import Exchange, Json
 
 NONE: frozenset[str] = frozenset()
+
+
+def rules(groups: list[FindingGroup]) -> list[list[str]]:
+    """The rules of each group, that of its lead first."""
+    return [[each.requirement for each in group.findings] for group in groups]
 
 
 def test_one_rule_contradicted_alike_at_several_endpoints_is_one_group() -> None:
@@ -61,15 +66,9 @@ def test_another_contradiction_is_another_group(other: dict[str, Any]) -> None:
 
 def answers(rule: str, *endpoints: str, verdict: str = "fail") -> list[FindingEntry]:
     """Findings of a rule that rejects the answers of some endpoints as a whole."""
+    fields = {"requirement": rule, "verdict": verdict, "path": "status"}
     return [
-        finding(
-            requirement=rule,
-            verdict=verdict,
-            endpoint=each,
-            path="status",
-            exchanges=[len(each)],
-            signature=f"{rule} {each}",
-        )
+        finding(**fields, endpoint=each, exchanges=[len(each)], signature=f"{rule} {each}")
         for each in endpoints
     ]
 
@@ -77,20 +76,18 @@ def answers(rule: str, *endpoints: str, verdict: str = "fail") -> list[FindingEn
 def test_a_rule_that_rejects_the_same_answers_as_a_graver_one_is_of_its_group() -> None:
     accepted, status = answers("AUTHN-007", PROFILE, ROLES), answers("AUTHN-009", PROFILE, verdict="warn")
 
-    (group,) = grouped([*accepted, *status], NONE)
     both = grouped([*accepted, *answers("AUTHN-008", PROFILE, ROLES)], NONE)
     apart = grouped([*accepted, *answers("AUTHN-008", ROLES, ROLE)], NONE)
 
-    assert [each.requirement for each in group.at_once] == ["AUTHN-009"]
+    assert rules(grouped([*accepted, *status], NONE)) == [["AUTHN-007", "AUTHN-007", "AUTHN-009"]]
     assert [(each.lead.requirement, len(each.findings)) for each in both] == [("AUTHN-007", 4)]
     assert [each.lead.requirement for each in apart] == ["AUTHN-007", "AUTHN-008"]
 
 
 def test_an_endpoint_that_asks_for_no_token_is_one_group() -> None:
-    rules = ("AUTHN-001", "AUTHN-006", "AUTHN-007", "AUTHN-008")
     found = [
         each.model_copy(update={"exchanges": [at], "expected": at})
-        for at, rule in enumerate(rules + rules)
+        for at, rule in enumerate(("AUTHN-001", "AUTHN-006", "AUTHN-007", "AUTHN-008") * 2)
         for each in answers(rule, PROFILE)
     ]
 
@@ -109,22 +106,17 @@ def test_a_mistake_that_lets_a_forged_token_in_is_one_group_at_whatever_endpoint
         for at, each in enumerate(answers("AUTHN-008", PROFILE, ROLES))
     ]
 
-    (group,) = grouped([*forged, *unsigned, *unmarked], NONE)
-    alone = grouped([*unsigned, *unmarked], NONE)
-    none = grouped([*answers("AUTHN-001", PROFILE), *unmarked], NONE)
-
-    assert group.lead.requirement == "AUTHN-007"
-    assert [each.requirement for each in group.at_once] == ["AUTHN-008", "AUTHN-008", "AUTHN-013"]
-    assert [each.lead.requirement for each in alone] == ["AUTHN-008"]
-    assert [each.lead.requirement for each in none] == ["AUTHN-001", "AUTHN-013"]
+    assert rules(grouped([*forged, *unsigned, *unmarked], NONE)) == [
+        [*["AUTHN-007"] * 2, *["AUTHN-008"] * 2, "AUTHN-013"]
+    ]
+    assert rules(grouped([*unsigned, *unmarked], NONE)) == [["AUTHN-008", "AUTHN-008", "AUTHN-013"]]
+    assert rules(grouped([*answers("AUTHN-001", PROFILE), *unmarked], NONE)) == [["AUTHN-001"], ["AUTHN-013"]]
 
 
 def test_a_session_that_is_not_used_up_is_one_group() -> None:
-    (group,) = grouped(
-        [*answers("LOGIN-031", LOGIN_COMPLETE), *answers("LOGIN-072", LOGIN_MFA_SEND, verdict="warn")], NONE
-    )
+    used, sent = answers("LOGIN-031", LOGIN_COMPLETE), answers("LOGIN-072", LOGIN_MFA_SEND, verdict="warn")
 
-    assert group.lead.requirement == "LOGIN-031"
+    assert rules(grouped([*used, *sent], NONE)) == [["LOGIN-031", "LOGIN-072"]]
 
 
 def test_the_top_of_the_page_lists_what_fails_by_cause(tmp_path: Path) -> None:
@@ -160,11 +152,7 @@ def test_rules_that_one_wrong_answer_contradicts_as_a_whole_are_one_group() -> N
 
     groups = grouped([body, status, field, elsewhere], NONE)
 
-    assert [[each.requirement for each in group.findings] for group in groups] == [
-        ["ENV-001", "OP-065"],
-        ["ENV-011"],
-        ["ERROR-001"],
-    ]
+    assert rules(groups) == [["ENV-001", "OP-065"], ["ENV-011"], ["ERROR-001"]]
 
 
 def test_one_rule_at_several_places_of_one_answer_is_one_group() -> None:
@@ -182,13 +170,11 @@ def test_one_rule_at_several_places_of_one_answer_is_one_group() -> None:
 
 ACCEPTED = {"status": 200, "success": True, "code": "2000"}
 WRONG = "AUTH.INVALID_CREDENTIALS"
-
-
 REFUSED = {**ACCEPTED, "success": False, "status": 500}
 INVALID = {"status": 400, "code": {"one of": ["4000", "VALIDATION.INVALID_PARAMETER"]}}
 KEPT_OUT, FORM = {"one of": [400, 401, 403]}, {"one of": [400, 401]}
 
-SEVERITY_ROWS: list[tuple[str, str, str, Any, Any, str]] = [
+SEVERITY_ROWS: list[tuple[Any, ...]] = [
     ("TOKEN-015", COMPLETE, "success", False, True, "access"),
     ("HEADER-001", PROFILE, "status", KEPT_OUT, 200, "access"),
     ("HEADER-001", PROFILE, "status", FORM, 500, "client"),
@@ -209,11 +195,10 @@ SEVERITY_ROWS: list[tuple[str, str, str, Any, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize("row", SEVERITY_ROWS)
+@pytest.mark.parametrize("rule, endpoint, path, expected, actual, severity", SEVERITY_ROWS)
 def test_the_severity_follows_from_the_requirement_and_from_what_was_seen(
-    row: tuple[str, str, str, Any, Any, str],
+    rule: str, endpoint: str, path: str, expected: Json, actual: Json, severity: str
 ) -> None:
-    rule, endpoint, path, expected, actual, severity = row
     seen = finding(requirement=rule, endpoint=endpoint, path=path, expected=expected, actual=actual)
 
     assert severity_of(seen) == severity
@@ -272,12 +257,10 @@ def test_answers_that_disagree_are_one_group_and_the_odd_one_leads() -> None:
         return finding(requirement="AGREE-002", verdict="warn", endpoint=endpoint, other=place)
 
     rows = [seen(ROLES, PROFILE, "a"), seen(PROFILE, ROLES, "a"), seen(ROLES, PROFILE, "b")]
+    others = [seen(PROFILE, ROLES, "a"), seen(ACCOUNTS, ROLES, "a"), seen(ROLES, ACCOUNTS, "b")]
 
     assert len(grouped(rows, NONE)) == 1
-
-    (odd,) = grouped(
-        [seen(PROFILE, ROLES, "a"), seen(ACCOUNTS, ROLES, "a"), seen(ROLES, ACCOUNTS, "b")], NONE
-    )
+    (odd,) = grouped(others, NONE)
     assert (odd.lead.endpoint, len(odd.findings)) == (ROLES, 3)
     assert len(grouped([*rows, seen(ACCOUNTS, CHANGE, "a")], NONE)) == 2
 
@@ -286,35 +269,21 @@ ACCOUNT = "GET /web/v1/system/accounts/admin/{userBizId}"
 RIGHT, WRONG_EMAIL = "admin@example.test", "other@example.test"
 
 
+def email_of(rule: str, endpoint: str, expected: str, actual: str, **more: Any) -> FindingEntry:
+    message = f'data.accountEmail: expected "{expected}", seen "{actual}"'
+    fields = {"path": "data.accountEmail", "message": message, "signature": rule, **more}
+    return finding(requirement=rule, endpoint=endpoint, expected=expected, actual=actual, **fields)
+
+
 def _wrong_email() -> FindingEntry:
     """The profile shows an email that its account did not sign in with."""
-    return finding(
-        requirement="PROFILE-001",
-        endpoint=PROFILE,
-        path="data.accountEmail",
-        expected=RIGHT,
-        actual=WRONG_EMAIL,
-        message=f'data.accountEmail: expected "{RIGHT}", seen "{WRONG_EMAIL}"',
-        signature="PROFILE-001",
-        exchanges=[7],
-    )
+    return email_of("PROFILE-001", PROFILE, RIGHT, WRONG_EMAIL, exchanges=[7])
 
 
-def _disagreement(**changes: Any) -> FindingEntry:
+def _disagreement(endpoint: str = ACCOUNT, rule: str = "AGREE-001", **changes: Any) -> FindingEntry:
     """The account's own record shows the right email, and the profile another one."""
     place = OtherPlaceEntry(exchange=7, endpoint=PROFILE, record="ACC-001", field="accountEmail")
-    fields = {
-        "requirement": "AGREE-001",
-        "endpoint": ACCOUNT,
-        "path": "data.accountEmail",
-        "expected": WRONG_EMAIL,
-        "actual": RIGHT,
-        "message": f'data.accountEmail: expected "{WRONG_EMAIL}", seen "{RIGHT}"',
-        "other": place,
-        "signature": "AGREE-001",
-        "exchanges": [6, 7, 8],
-    }
-    return finding(**{**fields, **changes})
+    return email_of(rule, endpoint, WRONG_EMAIL, RIGHT, **{"other": place, "exchanges": [6, 7, 8], **changes})
 
 
 def test_two_answers_that_disagree_share_the_card_of_the_rule_that_rejects_one_of_them() -> None:
@@ -330,13 +299,9 @@ def test_a_record_that_another_reading_shows_otherwise_leads_before_the_filter_t
     None
 ):
     seen = {"endpoint": ACCOUNTS, "path": "data.accounts[0].accountEmail"}
-    by_filter = _disagreement(**seen).model_copy(
-        update={"requirement": "ACCOUNT-023", "other": None, "filters": ["email"]}
-    )
+    by_filter = _disagreement(**seen, rule="ACCOUNT-023", other=None, filters=["email"])
 
-    (group,) = grouped([by_filter, _disagreement(**seen)], NONE)
-
-    assert [each.requirement for each in group.findings] == ["AGREE-001", "ACCOUNT-023"]
+    assert rules(grouped([by_filter, _disagreement(**seen)], NONE)) == [["AGREE-001", "ACCOUNT-023"]]
 
 
 def test_no_failure_hides_in_the_card_of_a_warning() -> None:
@@ -350,9 +315,7 @@ def test_what_is_reckoned_from_a_wrong_count_shares_its_card() -> None:
     following = {"requirement": "PAGE-010", "path": "data.pagination.hasNext", "expected": True}
     rows = [finding(**count), finding(**following, actual=False)]
 
-    (group,) = grouped(rows, NONE)
-
-    assert [each.requirement for each in group.findings] == ["PAGE-008", "PAGE-010"]
+    assert rules(grouped(rows, NONE)) == [["PAGE-008", "PAGE-010"]]
     assert len(grouped([rows[0], rows[1].model_copy(update={"endpoint": ROLES})], NONE)) == 2
 
 
@@ -367,10 +330,8 @@ def test_what_another_answer_shows_is_nowhere_called_expected(tmp_path: Path) ->
     run = conformant().run(exit_code=1).model_copy(update={"findings": [_disagreement()]})
     write_all(run, tmp_path, exchanges=conformant().write(tmp_path / "exchanges.jsonl"))
     write_further(tmp_path, ["sarif"])
-    formats = {
-        name: (tmp_path / name).read_text(encoding="utf-8")
-        for name in ("report.html", "summary.md", "results.sarif", "junit.xml")
-    }
+    names = ("report.html", "summary.md", "results.sarif", "junit.xml")
+    formats = {name: (tmp_path / name).read_text(encoding="utf-8") for name in names}
     formats["terminal"] = "\n".join(summary_lines(run, colour=False, quiet=False))
 
     for name, text in formats.items():
@@ -393,8 +354,7 @@ def _listings(*asked: dict[str, Any]) -> tuple[Sample, list[Exchange]]:
 def _cards(made: Sample, folder: Path) -> list[list[str]]:
     """The rules of each card."""
     run = write_all(made.run(), folder, exchanges=made.write(folder / "exchanges.jsonl"))
-    groups = grouped(gravest_first(run, run.findings), NONE)
-    return [[each.requirement for each in group.findings] for group in groups]
+    return rules(grouped(gravest_first(run, run.findings), NONE))
 
 
 def test_rules_that_listings_by_one_filter_alone_contradict_share_a_card(tmp_path: Path) -> None:
@@ -408,10 +368,7 @@ def test_rules_that_listings_by_one_filter_alone_contradict_share_a_card(tmp_pat
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     others = html.split("<h4>Listings by the same filter, email, also contradict</h4>")[1].split("</ul>")[0]
     assert others.count("<li>") == 1
-    assert re.findall(r' id="([^"]+)"', others) == [
-        "finding-ACCOUNT-028",
-        "finding-ACCOUNT-028-2",
-    ]
+    assert re.findall(r' id="([^"]+)"', others) == ["finding-ACCOUNT-028", "finding-ACCOUNT-028-2"]
     assert "seen <code>1</code> in #41, expected 0" in others
     lines = summary_lines(Run.read(tmp_path), colour=False, quiet=False)
     assert "     also contradicts ACCOUNT-028, by the same filter: email" in lines

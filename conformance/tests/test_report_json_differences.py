@@ -24,7 +24,6 @@ def test_a_number_and_a_boolean_differ_though_python_takes_them_for_equal() -> N
 
 
 def test_many_places_are_bounded() -> None:
-    assert (
-        len(differences_in([{"n": at} for at in range(90)], [{"n": -at - 1} for at in range(90)]))
-        == MOST_PLACES
-    )
+    old, new = [{"n": at} for at in range(90)], [{"n": -at - 1} for at in range(90)]
+
+    assert len(differences_in(old, new)) == MOST_PLACES

@@ -37,9 +37,7 @@ def test_a_name_that_is_not_there_is_marked_as_missing_in_its_object() -> None:
     ],
     ids=["long array", "many names", "bushy", "long text"],
 )
-def test_however_much_stands_around_it_the_place_is_among_few_lines(
-    value: Any, path: tuple[str | int, ...]
-) -> None:
+def test_however_much_is_around_it_a_place_is_in_few_lines(value: Any, path: tuple[str | int, ...]) -> None:
     began = time.process_time()
     lines = marked(value, path)
 

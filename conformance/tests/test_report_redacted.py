@@ -12,7 +12,7 @@ import pytest
 
 from conformance.report.formats.write import FORMATS, FURTHER, redacted, write_all, write_further
 from conformance.spec import REQUIREMENTS
-from conformance.tests.sample_run import PROFILE, envelope, exchange, sample
+from conformance.tests.sample_run import PROFILE, envelope, exchange, finding, sample
 from conformance.tests.test_redact import secrets as secrets_of
 from conformance.traffic.exchange import Json
 
@@ -58,10 +58,8 @@ def test_redaction_reaches_every_text_of_a_run() -> None:
     builder.contradict("ENV-008", seen, **fields)
     builder.ledger.observe("extra-fields", seen, "planted-secret")
     builder.ledger.leave_untested("EVENT-001", "planted-secret")
-    run = builder.run(
-        notes=["a planted-secret"],
-        timeline=[{"kind": "case", "label": "planted-secret", "start": 0, "end": 1}],
-    )
+    case = {"kind": "case", "label": "planted-secret", "start": 0, "end": 1}
+    run = builder.run(notes=["a planted-secret"], timeline=[case])
 
     clean = redacted(run, secrets_of(("planted-secret", "token"), ("staging.toml", "password")))
 
@@ -80,10 +78,6 @@ def test_redaction_reaches_every_text_of_a_run() -> None:
     ],
 )
 def test_a_value_is_redacted_by_the_name_of_its_place(path: str, actual: Json, shown: Json) -> None:
-    builder = sample()
-    builder.contradict("ENV-008", exchange(60, PROFILE, answer=envelope(actual)), path=path, expected="x")
-    run = builder.run()
-    (finding,) = [row for row in run.findings if (row.path, row.expected) == (path, "x")]
-    run = run.model_copy(update={"findings": [finding.model_copy(update={"actual": actual})]})
+    run = sample().run().model_copy(update={"findings": [finding(path=path, actual=actual)]})
 
     assert redacted(run, secrets_of(("other", "code"), ("123456", "code"))).findings[0].actual == shown

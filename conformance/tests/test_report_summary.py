@@ -114,16 +114,15 @@ def test_code_holds_any_text() -> None:
 
 
 def test_quoted_text_reads_letter_by_letter() -> None:
-    assert (
-        MarkdownIt().render(quoted("*a* _b_ [c](d) <e> & #1")) == "<p>*a* _b_ [c](d) &lt;e&gt; &amp; #1</p>\n"
-    )
+    rendered = MarkdownIt().render(quoted("*a* _b_ [c](d) <e> & #1"))
+
+    assert rendered == "<p>*a* _b_ [c](d) &lt;e&gt; &amp; #1</p>\n"
 
 
 def test_a_run_with_thousands_of_findings_gives_a_short_summary() -> None:
     made = conformant()
+    answer = exchange(50, PROFILE, answer=envelope("x" * 100_000))
     for row in list(made.ledger.requirements):
-        made.contradict(
-            row, exchange(50, PROFILE, answer=envelope("x" * 100_000)), path="data", expected=None
-        )
+        made.contradict(row, answer, path="data", expected=None)
 
     assert len(markdown(made.run())) < 60_000

@@ -38,11 +38,8 @@ def told(**extra: Any) -> dict[str, list[tuple[str, ...]]]:
 def test_the_coverage_of_a_check_is_told() -> None:
     found = told(coverage=COVERAGE)
 
-    assert found["Endpoints in the traffic"] == [
-        ("GET /a", "3"),
-        ("GET /b", "not seen"),
-        ("GET /c", "not seen"),
-    ]
+    endpoints = [("GET /a", "3"), ("GET /b", "not seen"), ("GET /c", "not seen")]
+    assert found["Endpoints in the traffic"] == endpoints
     assert found["Error codes in the traffic"] == [("GA2031", "1"), ("4030", "not seen")]
     assert found["Fields never seen"] == [("GET /a", "4 of 5", "data.x")]
     assert found["Bodies that were not recorded in full"] == [("response omitted", "7")]

@@ -26,9 +26,7 @@ def test_reports_are_written_however_the_run_ended(tmp_path: Path, exit_code: in
     assert set(FORMATS) <= {file.name for file in tmp_path.iterdir()}
 
 
-def test_further_reports_are_written_where_they_are_named_and_none_of_an_earlier_run_stays(
-    tmp_path: Path,
-) -> None:
+def test_further_reports_are_written_where_named_and_none_of_an_earlier_run_stays(tmp_path: Path) -> None:
     missing = tmp_path / "missing.jsonl"
     write_all(conformant().run(), tmp_path, exchanges=missing)
     assert {file.name for file in tmp_path.iterdir()} == {*FORMATS, MANIFEST}
@@ -43,9 +41,7 @@ def test_further_reports_are_written_where_they_are_named_and_none_of_an_earlier
     assert {file.name for file in tmp_path.iterdir()} == {*FORMATS, MANIFEST}
 
 
-def test_a_further_report_of_another_tool_stays_where_reports_are_forced_into_its_folder(
-    tmp_path: Path,
-) -> None:
+def test_a_report_of_another_tool_stays_where_reports_are_forced_into_its_folder(tmp_path: Path) -> None:
     (tmp_path / "results.sarif").write_text("of another tool")
 
     write_all(conformant().run(), tmp_path, exchanges=tmp_path / "missing.jsonl")
@@ -57,9 +53,7 @@ def test_the_options_name_every_further_report() -> None:
     assert set(FORMATS_OPTION.type("sarif,badge")) == FURTHER.keys()
 
 
-def test_one_report_that_cannot_be_made_does_not_keep_the_others_back(
-    tmp_path: Path,
-) -> None:
+def test_one_report_that_cannot_be_made_does_not_keep_the_others_back(tmp_path: Path) -> None:
     def broken(run: Run, exchanges: RunEvidence) -> str:
         raise RuntimeError("a bug")
 

@@ -33,13 +33,7 @@ from conformance.tests.sample_run import (
 )
 from conformance.tests.test_unreachable import nobody
 from conformance.verdicts.findings import Ledger
-from conformance.verdicts.selection import (
-    RuleSelection,
-    endpoint_in,
-    is_specific,
-    rules_of,
-    select_rules,
-)
+from conformance.verdicts.selection import RuleSelection, endpoint_in, is_specific, rules_of, select_rules
 from reference_impl.faults import FAULTS
 
 FAULT_OF_PAGE_005 = next(name for name, fault in FAULTS.items() if "PAGE-005" in fault.breaks)
@@ -113,14 +107,11 @@ def test_an_endpoint_selects_each_rule_that_names_it_and_general_ones_at_this_en
 def test_a_rule_that_counts_at_one_endpoint_is_not_decided_at_another() -> None:
     ledger = Ledger(REQUIREMENTS, selection=select_rules([CURRENT_WORKSPACE], []))
     wrong = {"workspaceKind": {"code": "LIVE", "value": 1}}
-    right = {"accountPortal": {"code": "SYSTEM", "value": 10010101}}
     judge = watch(ledger, judge=Judge())
 
-    judge(exchange(1, PROFILE, answer=envelope(right), token=True))
-    assert result(ledger, "ENUM-005") == "untested"
-    judge(
-        exchange(2, PROFILE, answer=envelope({"accountPortal": {"code": "SYSTEM", "value": 1}}), token=True)
-    )
+    for at, value in enumerate((10010101, 1), 1):
+        kind = {"accountPortal": {"code": "SYSTEM", "value": value}}
+        judge(exchange(at, PROFILE, answer=envelope(kind), token=True))
     assert (result(ledger, "ENUM-005"), ledger.findings) == ("untested", [])
 
     judge(exchange(3, CURRENT_WORKSPACE, answer=envelope(wrong), token=True))
@@ -283,9 +274,7 @@ def test_a_plan_of_some_rules_counts_their_cases_only() -> None:
     assert some.musts == some.testable == sum(row.can_hold for row in musts)
 
 
-def test_explain_shows_place_level_deciders_needs_and_both_verdicts(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_an_explanation_shows_place_level_deciders_and_verdicts(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "LOGIN-022", "page-008"]) == 0
 
     pages, login = capsys.readouterr().out.split("\n\n")
@@ -293,8 +282,6 @@ def test_explain_shows_place_level_deciders_needs_and_both_verdicts(
     assert "place       States and transitions › Moves that are stated › POST login/mfa/send\n" in login
     assert "decided by  cases/authentication/test_emailed_code.py::" in login
     assert "(needs inboxes)" in login
-    assert re.search(
-        r"^FAIL        portal-conformance serve .* --fault send-is-refused$", login, re.MULTILINE
-    )
+    assert re.search(r"(?m)^FAIL        portal-conformance serve .* --fault send-is-refused$", login)
     assert "\nWARN        " in pages
     assert "check pages.total_pages_of_the_pagination_object (needs an answer" in pages
