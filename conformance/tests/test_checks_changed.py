@@ -80,11 +80,7 @@ def switched(key: str, **other: Json) -> Exchange:
 PROOFS = [
     *(Proof("SESSION-029", traced, NEITHER, silent=True) for traced in NUMBERS),
     *(Proof("IPWHITELIST-003", traced, ONE_IS_LOST, silent=True) for traced in LISTS),
-    Proof(
-        "IPWHITELIST-004",
-        [switched(op.IP_WHITELIST_ENABLE), whitelist(after=1, enabled=True)],
-        [switched(op.IP_WHITELIST_ENABLE), whitelist(after=6)],
-    ),
+    Proof("IPWHITELIST-004", [switched(op.IP_WHITELIST_ENABLE), whitelist(after=1, enabled=True)], []),
     *(
         Proof("IPWHITELIST-004", traced, [switched(op.IP_WHITELIST_ENABLE), whitelist(after=6)], silent=True)
         for traced in (

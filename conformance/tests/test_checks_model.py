@@ -99,7 +99,6 @@ def config(**fields: Json) -> Shown:
 
 
 ROLE_LISTED: Shown = (op.ROLES, [role()])
-BY_ID = {"bizId": "channel-1"}
 CHANNEL: Shown = (op.CHANNELS_QUERY, page(channel()))
 PLACES = read(1, op.WORKSPACES_MINE, [workspace(), workspace(bizId="workspace-9", workspaceName="Elsewhere")])
 KIM, LEE = account(bizId="account-3", accountName="Kim"), account(bizId="account-4", accountName="Lee")
@@ -117,21 +116,9 @@ PROOFS = [
         amid((op.ROLES, [role(permissionCodes=["b", "a"])]), (op.ROLE, role(permissionCodes=["A", "b"]))),
         amid(ROLE_LISTED, (op.ROLE, role(roleName="Other"))),
     ),
-    Proof(
-        "AGREE-002",
-        amid(ROLE_LISTED, (op.ROLE, role(permissionCodes=None))),
-        amid(ROLE_LISTED, (op.ROLE, role(permissionCodes=["a"]))),
-    ),
-    Proof(
-        "AGREE-005",
-        amid(CHANNEL, CHANNEL, sent={"activeOnly": True}),
-        amid(CHANNEL, (op.CHANNELS_QUERY, page(channel(channelHost="mx.example.test"))), sent=BY_ID),
-    ),
-    Proof(
-        "AGREE-005",
-        amid(CHANNEL, config(password="…"), sent={"activeOnly": True}),
-        amid(config(smtpPort=25), config(smtpPort=587), sent={"activeOnly": True}),
-    ),
+    Proof("AGREE-002", amid(ROLE_LISTED, (op.ROLE, role(permissionCodes=None))), []),
+    Proof("AGREE-005", amid(CHANNEL, CHANNEL, sent={"activeOnly": True}), []),
+    Proof("AGREE-005", amid(CHANNEL, config(password="…"), sent={"activeOnly": True}), []),
     Proof(
         "AGREE-010",
         [PLACES, invited(2, workspaceName="MAIN"), invited(3, workspaceName="As it was called once")],
@@ -191,9 +178,7 @@ PROOFS = [
         [profile(1, createdAt=at(days=9)), profile(2, createdAt=at(days=4))],
     ),
     Proof(
-        "MODEL-006",
-        [stamped(1, -900), stamped(2, -880), stamped(3, -910), stamped(4, 0), stamped(5, 0)],
-        [stamped(1, 0), frozen(2, -900), frozen(3, -901), stamped(4, 0)],
+        "MODEL-006", [stamped(1, -900), stamped(2, -880), stamped(3, -910), stamped(4, 0), stamped(5, 0)], []
     ),
 ]
 

@@ -40,12 +40,7 @@ PROOFS = [
     Proof("CONSTANT-068", zones(OWN_ZONE), zones({**OWN_ZONE, "zoneIdCode": "Asia/Nowhere"})),
     Proof("CONSTANT-070", zones(OWN_ZONE), zones({**OWN_ZONE, "utcOffset": "Asia/Shanghai"})),
     Proof("CONSTANT-071", [zones(SHANGHAI, OWN_ZONE), zones(in_summer("UTC+2"))], zones(in_summer("+03:00"))),
-    Proof(
-        "CONSTANT-071",
-        zones({**SHANGHAI, "utcOffset": "eight"}),
-        zones({**SHANGHAI, "utcOffset": "+0900"}),
-        silent=True,
-    ),
+    Proof("CONSTANT-071", zones({**SHANGHAI, "utcOffset": "eight"}), [], silent=True),
 ]
 
 
