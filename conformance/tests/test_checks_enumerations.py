@@ -129,7 +129,6 @@ PROOFS = [
     Proof("CONSTANT-064", [all_of(WALLETS), constants(WALLETS, items(WALLETS)[::-1])], []),
 ]
 
-
 BOUNDS = [
     Bound(
         "a list whose items lack their codes is the shape checks' matter alone",

@@ -86,7 +86,6 @@ PROOFS = [
     Proof("INVITATION-028", invitations(LATE, invitation(expiresAt=at(seconds=30))), []),
 ]
 
-
 NO_NUMBERS = ("", "PENDING", "10050301,x", "10050301,10050304")
 BOUNDS = [
     Bound(

@@ -189,7 +189,6 @@ OTHER, LATELY = "+1 555 0199", at(seconds=20)
 UPDATE = read(9, op.PROFILE_UPDATE, account(), sent={"accountName": "One"})
 SIGN_IN = read(9, op.LOGIN_COMPLETE, {"accessToken": "x", "refreshToken": "y", "expiresIn": 3600}, sent={})
 
-
 REDACTED = {"Authorization": "Bearer [REDACTED]"}
 BY_ANOTHER = {"Authorization": "Bearer of-another"}
 ACQUITTED = {

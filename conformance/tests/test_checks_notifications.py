@@ -115,7 +115,6 @@ PROOFS = [
     ),
 ]
 
-
 BOUNDS = [
     Bound(
         "a form of a filter that is passed over is no contradiction while the other is followed",

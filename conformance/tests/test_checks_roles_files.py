@@ -35,7 +35,6 @@ PROOFS = [
     Proof("FILE-027", file(contentType=""), file(contentType="application/"), silent=True),
 ]
 
-
 READ = [
     Reading("role-permissions", answer(ROLE_PERMISSIONS, []), ["empty"]),
     Reading("role-permissions", answer(ROLE_PERMISSIONS, ["file:read"]), ["str"]),

@@ -61,7 +61,6 @@ PROOFS = [
     Proof("SECURE-009", [opened(), opened(expires=1, **ABSENT_STAMP)], opened(expires=STAMP - 1)),
 ]
 
-
 READ = [
     Reading(
         "public-key-form", answer(PUBLIC_KEY, {"keyId": "a", "publicKey": "b"}), [["keyId", "publicKey"]]

@@ -16,7 +16,6 @@ def sessions(*listed: Json) -> Exchange:
 
 CURRENT = session(sessionId="session-2", isCurrent=True)
 
-
 PROOFS = [
     Proof(
         "SESSION-045",

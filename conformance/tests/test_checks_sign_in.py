@@ -142,7 +142,6 @@ PROOFS = [
     Proof("PASSWORD-003", [answer(op.PASSWORD_FORGOT, {"success": True})] * 2, FORGOTTEN_ALOUD, silent=True),
 ]
 
-
 READ = [
     Reading("access-token-form", ended(accessToken=jwt()), ["JWT HS256"]),
     Reading("access-token-form", ended(accessToken="opaque"), ["opaque"]),

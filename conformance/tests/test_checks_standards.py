@@ -13,7 +13,6 @@ from conformance.traffic.exchange import Exchange, Json
 
 OWN_ZONE = coded("ZONE_1", 95010199, zoneIdCode="UTC", utcOffset="+00:00")
 
-
 SHANGHAI = coded("ASIA_SHANGHAI", 95010102, zoneIdCode="Asia/Shanghai", utcOffset="GMT+08:00")
 
 

@@ -174,7 +174,6 @@ PLACES = [
     for name in listed.split()
 ]
 
-
 Planted = tuple[Exchange, dict[str, Any]]
 """An exchange, and the places of the values that stand in it."""
 

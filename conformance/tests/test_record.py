@@ -265,25 +265,6 @@ def planted(text: str, secrets: Sequence[str]) -> list[str]:
     return [secret for secret in secrets if secret in text]
 
 
-def test_secrets_are_out_of_the_file_and_equal_ones_stay_equal(upstream: str, out: Path) -> None:
-    password, token, session = "correct horse battery", "tok_0123456789abcdef", "cookie-0123456789"
-
-    with record.serve(upstream, out) as recording:
-        client = httpx.Client(base_url=recording.url)
-        for _ in range(2):
-            client.post("/login", json={"email": "a@example.test", "password": password, "note": password})
-        client.get("/x", headers={"Authorization": f"Bearer {token}", "Cookie": f"s={session}"})
-        client.get("/y", params={"again": token})
-
-    text = out.read_text()
-    assert planted(text, [password, token, session]) == []
-    first, second, third, fourth = recorded(out)
-    assert first.request.body == second.request.body
-    assert first.request.body["password"] == first.request.body["note"] == "[password-1]"
-    assert third.request.bearer == "[token-1]"
-    assert fourth.request.url.endswith("?again=[token-1]")
-
-
 def test_findings_are_told_as_they_are_seen_and_once(out: Path) -> None:
     found: list[Finding] = []
     with reference.start(faults=["login-session-expires-in-text"]) as portal:

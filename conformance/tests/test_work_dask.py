@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import dask
-import msgspec
 import pytest
 from distributed import Client, LocalCluster
 from msgspec.structs import replace as changed
@@ -44,7 +43,7 @@ from conformance.replay.workers import (
     replay_share,
 )
 from conformance.report.model.run import Run
-from conformance.tests.replays import options_for, profile_of, recorded_visit, recorder
+from conformance.tests.replays import options_for, profile_of, recorded_visit, recorder, written
 from conformance.tests.spoiling import spoilt
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange, Json
@@ -194,10 +193,10 @@ def captures(visit: list[Exchange], tmp_path_factory: pytest.TempPathFactory) ->
     wrong = [spoilt(dice.choice(visit), dice) for _ in range(100)]
     first = [changed(each, n=next(numbers)) for each in [*visit, *wrong, *foreign, *visit]]
     files = [
-        written(folder / "1.jsonl", first[:150]),
-        written(folder / "2.jsonl", first[150:]),
-        written(folder / "3.jsonl", [*wrong, *visit]),
-        written(folder / "4.jsonl", visit),
+        written(folder / "1.jsonl", *first[:150]),
+        written(folder / "2.jsonl", *first[150:]),
+        written(folder / "3.jsonl", *wrong, *visit),
+        written(folder / "4.jsonl", *visit),
     ]
     packed = folder / "4.jsonl.gz"
     packed.write_bytes(gzip.compress(files[3].read_bytes()))
@@ -206,11 +205,6 @@ def captures(visit: list[Exchange], tmp_path_factory: pytest.TempPathFactory) ->
 
 def elsewhere(exchange: Exchange) -> Json:
     return changed(exchange.request, url="http://elsewhere.example.test/metrics")
-
-
-def written(path: Path, exchanges: list[Exchange]) -> Path:
-    path.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in exchanges))
-    return path
 
 
 def results(out: Path) -> Json:
@@ -252,7 +246,7 @@ def test_what_is_read_from_addresses_is_redacted_as_one_process_redacts_files(
 ) -> None:
     raw = "kVx8Q2mZr71LpWq0TnYc5sHd3Jf"
     sent = changed(visit[9].request, headers=[("authorization", f"Bearer {raw}")])
-    files = [*captures, written(tmp_path / "raw.jsonl", [*visit[:9], changed(visit[9], request=sent)])]
+    files = [*captures, written(tmp_path / "raw.jsonl", *visit[:9], changed(visit[9], request=sent))]
 
     check(files, CheckOptions(out=tmp_path / "one"))
     addresses = [f"local://{file}" for file in files]
