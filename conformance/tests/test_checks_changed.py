@@ -17,9 +17,6 @@ def asked(key: str, data: Json = None, after: float = 0, **other: Json) -> Excha
     return answer(key, data, started=NOW + timedelta(seconds=after), **other)
 
 
-# The number of sessions.
-
-
 def config(number: int, after: float = 0, **other: Json) -> Exchange:
     return asked(op.SESSIONS_CONFIG, session_config(maxSessions=number), after, **other)
 
@@ -44,8 +41,6 @@ NUMBERS = [
         config(9, 2),
     ],
 ]
-
-# The whitelist.
 
 FIRST, SECOND, WIDE, OTHER = "203.0.113.7", "198.51.100.7", "203.0.113.0/24", "192.0.2.0/24"
 

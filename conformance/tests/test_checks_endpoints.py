@@ -9,6 +9,7 @@ from conformance.tests.traffic import answer, envelope
 from conformance.traffic.exchange import Exchange, Json
 
 FIRST = OPERATIONS[0]
+ANYTHING: tuple[Json, ...] = (None, {}, [1], "done")
 
 
 def refused(key: str, code: str = "NOTHING_HERE", status: int = 404) -> Exchange:
@@ -28,7 +29,7 @@ PROOFS = [
         Proof(row.requirement, answer(row.key, data), [])
         for row in OPERATIONS
         if row.data is None
-        for data in (None, {}, [1], "done")
+        for data in ANYTHING
     ),
     Proof(
         FIRST.requirement,

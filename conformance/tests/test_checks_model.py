@@ -182,9 +182,6 @@ PROOFS = [
     ),
 ]
 
-
-# What may explain that two answers differ.
-
 OTHER, LATELY = "+1 555 0199", at(seconds=20)
 UPDATE = read(9, op.PROFILE_UPDATE, account(), sent={"accountName": "One"})
 SIGN_IN = read(9, op.LOGIN_COMPLETE, {"accessToken": "x", "refreshToken": "y", "expiresIn": 3600}, sent={})
@@ -312,9 +309,6 @@ def test_what_is_remembered_is_bounded() -> None:
     assert {len(place.shown) for view in views for place in view.places.values()} == {LISTED}
 
 
-# Codes, counts and times.
-
-
 OF_OTHER_CLOCKS = {
     "nothing after it": [stamped(1, 0), frozen(2, -900)],
     "a clock that was set": [stamped(1, 0), frozen(2, -900), stamped(3, -900)],
@@ -328,7 +322,6 @@ OF_OTHER_CLOCKS = {
     ],
     "answers of one endpoint only": [stamped(1, 0), stamped(2, -900), stamped(3, 0)],
 }
-
 
 BOUNDS = [
     *(Bound(why, "AGREE-001", lawful=[trace]) for why, trace in ACQUITTED.items()),

@@ -66,9 +66,6 @@ def test_a_finding_points_to_what_is_there_or_to_a_field_that_is_missing_and_say
             assert finding.message.strip(), finding
 
 
-# Whatever stands in a field.
-
-
 def _samples() -> dict[str, Exchange]:
     """For each endpoint the longest of the answers by which checks are proven."""
     longest: dict[str, Exchange] = {}

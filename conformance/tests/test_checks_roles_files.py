@@ -38,9 +38,5 @@ PROOFS = [
 READ = [
     Reading("role-permissions", answer(ROLE_PERMISSIONS, []), ["empty"]),
     Reading("role-permissions", answer(ROLE_PERMISSIONS, ["file:read"]), ["str"]),
-    Reading(
-        "role-permissions",
-        answer(ROLE_PERMISSIONS, [{"code": "file:read", "bizId": "1"}]),
-        [["bizId", "code"]],
-    ),
+    Reading("role-permissions", answer(ROLE_PERMISSIONS, [{"code": "a", "bizId": "1"}]), [["bizId", "code"]]),
 ]

@@ -62,8 +62,6 @@ PROOFS = [
 ]
 
 READ = [
-    Reading(
-        "public-key-form", answer(PUBLIC_KEY, {"keyId": "a", "publicKey": "b"}), [["keyId", "publicKey"]]
-    ),
+    Reading("public-key-form", answer(PUBLIC_KEY, {"keyId": "a", "pem": "b"}), [["keyId", "pem"]]),
     Reading("public-key-form", answer(PUBLIC_KEY, "MII"), ["str"]),
 ]

@@ -420,15 +420,6 @@ def test_the_ids_of_the_profile_are_no_secrets_in_a_recording_or_a_replay(tmp_pa
     assert workspace in (tmp_path / "reports" / "exchanges.jsonl").read_text("utf-8")
 
 
-@pytest.mark.parametrize("form", ["bcdfg-hjklm nbvcx-zlkjh qwrtp-sdfgh", "bcdfghjk nbvcxzlk qwrtpsdf"])
-def test_backup_codes_without_a_digit_are_redacted(form: str) -> None:
-    codes, secrets = form.split(), Secrets()
-
-    secrets.add_from(exchange_of(request_to("security/mfa/backup-codes/generate", {}), {"issued": codes}))
-
-    assert all(secrets.placeholder(code) for code in codes)
-
-
 def test_what_a_response_returned_is_no_secret_of_the_clients() -> None:
     finder, secrets = SecretFinder(), Secrets()
     id = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"

@@ -164,6 +164,7 @@ def exchange(
 JOINED = "a=one1; Path=/\nb=two2; Expires=Wed, 21 Oct 2026 07:28:00 GMT, c=three3"
 """Several cookies as browsers and proxies join them in a HAR."""
 GENERATE = "/web/v1/system/security/mfa/backup-codes/generate"
+WITHOUT_A_DIGIT = ("bcdfg-hjklm nbvcx-zlkjh qwrtp-sdfgh", "bcdfghjk nbvcxzlk qwrtpsdf")
 USED = {"value": "73519264", "used": False, "at": "2026-01-01T00:00:00Z"}
 
 
@@ -200,6 +201,7 @@ def generated(data: Json, **other: Json) -> Exchange:
             "backup-code",
             "52x36x7s 91m200aa 7j2kkk1b",
         ),
+        *((generated({"issued": codes.split()}), "backup-code", codes) for codes in WITHOUT_A_DIGIT),
         (generated(None, success=False, code="X.Y1234"), "", ""),
         (exchange(answer={"data": {"otpSecret": "JBSWY3DP"}}), "secret", "JBSWY3DP"),
         (exchange("/a?access_token=qqqq"), "token", "qqqq"),

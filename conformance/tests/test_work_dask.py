@@ -94,9 +94,6 @@ def processes(scheduler: str) -> dict[str, int]:
         return dict(client.run(os.getpid))
 
 
-# --- tasks
-
-
 def test_a_task_whose_workers_all_die_is_lost(mortal: str, tmp_path: Path) -> None:
     with cluster_of([], tmp_path, scheduler=mortal, option="--scheduler") as cluster:
         with pytest.raises(Lost, match="each worker that began it died"):
@@ -173,9 +170,6 @@ def test_the_extra_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(UsageError, match=r"--workers needs .*pip install 'portal-conformance\[scale\]'"):
         with cluster_of([], tmp_path, option="--workers"):
             pass
-
-
-# --- check
 
 
 @pytest.fixture(scope="module")
@@ -323,9 +317,6 @@ def test_what_was_judged_before_an_interrupt_is_reported(
     assert (run.exit_code, run.notes[0]) == (ExitCode.INTERRUPTED, "Interrupted after 100 exchanges.")
     assert len(begun) <= 100
     assert begun == whole[: len(begun)]
-
-
-# --- replay
 
 
 @pytest.fixture(scope="module")
