@@ -38,6 +38,8 @@ def updated(**other: Json) -> Exchange:
     return answer(PROFILE_UPDATE, account(**{"updatedAt": at(), **NEW, **other}), sent=NEW)
 
 
+ELSEWHERE, MASKED = {"X-Workspace-Id": "workspace-2"}, {"Authorization": "Bearer ********"}
+ANOTHER = {"bizId": "account-2", "accountEmail": "another@example.test"}
 STORED_IN_PART = [read(**BEFORE), updated(), read(accountName="Two")]
 
 READ_BACK = [
@@ -51,11 +53,7 @@ READ_BACK = [
             [read(**BEFORE), updated(accountPhone="+1 555 01**"), read()],
             [read(accountPhone="+1 5** **00", **BEFORE), updated(), read(accountPhone="+1 5** **00")],
             [read(**BEFORE), updated(), read(accountPhone="+1 555 0177")],
-            [
-                read(**BEFORE),
-                updated(),
-                answer(PROFILE, account(updatedAt=at()), headers={"X-Workspace-Id": "workspace-2"}),
-            ],
+            [read(**BEFORE), updated(), answer(PROFILE, account(updatedAt=at()), headers=ELSEWHERE)],
         )
     ),
 ]
@@ -70,14 +68,10 @@ PROOFS = [
             answer(PROFILE, account(bizId="account-2"), headers={"Authorization": "Bearer another"}),
             answer(PROFILE, account(bizId="account-3"), headers={"x-workspace-id": "another"}),
             profile(bizId="account-1 written otherwise"),
-            answer(PROFILE, account(), headers={"Authorization": "Bearer ********"}),
-            answer(
-                PROFILE,
-                account(bizId="account-2", accountEmail="another@example.test"),
-                headers={"Authorization": "Bearer ********"},
-            ),
+            answer(PROFILE, account(), headers=MASKED),
+            answer(PROFILE, account(**ANOTHER), headers=MASKED),
         ],
-        [profile(), profile(bizId="account-2", accountEmail="another@example.test")],
+        [profile(), profile(**ANOTHER)],
     ),
     Proof(
         "ACCOUNT-020",
@@ -118,10 +112,7 @@ PROOFS = [
     ),
     Proof(
         "ACCOUNT-022",
-        [
-            accounts(account()),
-            accounts(account(), institutionBizId="institution-1"),
-        ],  # all are its own anyway
+        [accounts(account()), accounts(account(), institutionBizId="institution-1")],  # all are its own
         [
             accounts(account()),
             accounts(account(), institutionBizId="unknown-1"),

@@ -28,10 +28,7 @@ PROOFS = [
     ),
     Proof(
         "SESSION-043",
-        answer(
-            op.SESSIONS,
-            [{**CURRENT, "lastActivityTime": at(minutes=20)}, session(lastActivityTime=at(days=1))],
-        ),
+        sessions({**CURRENT, "lastActivityTime": at(minutes=20)}, session(lastActivityTime=at(days=1))),
         sessions({**CURRENT, "lastActivityTime": at(hours=1)}),
     ),
     Proof("SESSION-035", [answer(op.SESSIONS, [CURRENT, session()], n=n) for n in (1, 2)], []),
