@@ -7,15 +7,7 @@ import pytest
 from conformance.checks.registry import CHECKS, Memory
 from conformance.spec.endpoints import ACCOUNTS_QUERY, PROFILE, PROFILE_UPDATE, WORKSPACES_MINE
 from conformance.tests.proof import Bound, Proof, Reading
-from conformance.tests.traffic import (
-    account,
-    account_page,
-    answer,
-    at,
-    coded,
-    judged,
-    profile,
-)
+from conformance.tests.traffic import account, account_page, answer, at, coded, judged, profile
 from conformance.traffic.exchange import Exchange, Json
 
 

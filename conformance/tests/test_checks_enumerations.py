@@ -143,7 +143,7 @@ READ = [
             [{"field": field, "code": "SUSPENDED", "value": 4711}],
         )
         for field in STATE_FIELDS
-    ),
+    )
 ]
 
 

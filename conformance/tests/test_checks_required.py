@@ -131,7 +131,7 @@ BOUNDS = [
         lawful=[
             replace(answer(op.ACCOUNT_UPDATE, {}, sent={"v": 2, "p": "c2VhbGVk"}), plain=Plain(request={}))
         ],
-    ),
+    )
 ]
 
 

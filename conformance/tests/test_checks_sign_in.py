@@ -9,16 +9,7 @@ import pytest
 from conformance.checks.access.sign_in import is_jwt
 from conformance.spec import endpoints as op
 from conformance.tests.proof import Proof, Reading
-from conformance.tests.traffic import (
-    NOW,
-    TOKEN,
-    account,
-    answer,
-    completed,
-    initiated,
-    jwt,
-    refusal,
-)
+from conformance.tests.traffic import NOW, TOKEN, account, answer, completed, initiated, jwt, refusal
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 
 COOLDOWN = "AUTH.MFA_SEND_COOLDOWN"

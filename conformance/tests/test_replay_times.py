@@ -131,8 +131,7 @@ RECORD = "e0e3f0a5-0d1c-4b7e-9d3a-64b3e8a3a5a1"
 
 
 @pytest.mark.parametrize(
-    ("dated", "expected"),
-    [(-300 * 86_400.0, [("data.updatedAt", "time")]), (-500.0, []), (3.0, [])],
+    ("dated", "expected"), [(-300 * 86_400.0, [("data.updatedAt", "time")]), (-500.0, []), (3.0, [])]
 )
 def test_a_change_dates_its_record_as_it_did_when_recorded(
     dated: float, expected: list[tuple[str, str]]

@@ -149,10 +149,7 @@ def test_a_cluster_that_loses_all_workers_is_given_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "address, expected",
-    [
-        ("somewhere", "is no address of a scheduler"),
-        ("tcp://127.0.0.1:1", "no scheduler answers there"),
-    ],
+    [("somewhere", "is no address of a scheduler"), ("tcp://127.0.0.1:1", "no scheduler answers there")],
 )
 def test_a_scheduler_that_is_not_there_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str, expected: str
