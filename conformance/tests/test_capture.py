@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import subprocess
 import sys
 import zlib
 from pathlib import Path
@@ -72,22 +71,6 @@ def test_what_is_written_is_read_back_the_same(tmp_path: Path, name: str) -> Non
     assert list(capture.read(tmp_path / name)) == written
 
 
-def test_an_existing_file_is_never_overwritten_unasked(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text("precious")
-
-    with pytest.raises(CaptureError, match="exists already"):
-        capture.Writer(tmp_path / "a.jsonl")
-    assert (tmp_path / "a.jsonl").read_text() == "precious"
-
-
-def test_a_line_is_in_the_file_when_write_returns(tmp_path: Path) -> None:
-    writer = capture.Writer(tmp_path / "a.jsonl")
-
-    writer.write(exchange())
-
-    assert len(list(capture.read(tmp_path / "a.jsonl"))) == 1
-
-
 @pytest.mark.parametrize("name", ["a.jsonl", "a.har", "a.jsonl.gz", "a.har.gz", "a.jsonl.zst", "a.har.zst"])
 def test_where_there_is_no_more_room_the_file_ends_behind_the_last_whole_line(
     tmp_path: Path, name: str
@@ -150,18 +133,12 @@ def test_a_file_that_is_not_there_is_told_by_name(tmp_path: Path) -> None:
         capture.read(tmp_path / "nothing.jsonl")
 
 
-def test_without_the_extra_a_zstandard_file_names_it(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl.zst"
-    path.write_bytes(b"\x28\xb5\x2f\xfd")
-    program = (
-        "import sys; sys.modules['zstandard'] = sys.modules['ijson'] = sys.modules['aiohttp'] = None\n"
-        "from conformance.traffic import capture\n"
-        f"try: capture.read({str(path)!r})\nexcept Exception as e: print(e)"
-    )
+def test_without_the_extra_a_zstandard_file_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (path := tmp_path / "a.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd")
+    monkeypatch.setitem(sys.modules, "zstandard", None)
 
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-
-    assert "portal-conformance[replay]" in told.stdout
+    with pytest.raises(CaptureError, match=r"portal-conformance\[replay\]"):
+        capture.read(path)
 
 
 @pytest.mark.parametrize(
@@ -186,12 +163,6 @@ def test_a_body_is_held_as_json_where_it_is_json(raw: bytes, body: Json, state: 
     answer = Response(status=200, body=held, form=form)
 
     assert (answer.body, answer.state) == (body, state)
-
-
-def test_json_too_deep_to_be_held_is_undecodable_not_text() -> None:
-    _, form = body_of(b"[" * 5000 + b"]" * 5000)
-
-    assert form == "undecodable"
 
 
 @pytest.mark.parametrize(("raw", "kept"), [(b"", b""), (b'{"a":[1,2.5,"x"]}', None), (b"<html>", b"")])
@@ -255,6 +226,7 @@ def test_an_answer_that_was_cut_says_so() -> None:
     [
         (b"[" * 100 + b"]" * 100, None),
         (b"[" * 102 + b"]" * 102, "undecodable"),
+        (b"[" * 5000 + b"]" * 5000, "undecodable"),
         (b'{"a":' * 500 + b"1e999" + b"}" * 500, "undecodable"),
         (b"[" + b"{}," * 500 + b"{}]", None),
     ],

@@ -21,7 +21,7 @@ from conformance.errors import CaptureError
 from conformance.tests.har_files import one_entry
 from conformance.traffic import capture
 from conformance.traffic.capture.files import seekable
-from conformance.traffic.exchange import Exchange
+from conformance.traffic.exchange import Exchange, Response
 
 TOKEN = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.c2lnbmF0dXJl"
 BODY = json.dumps({"success": True, "code": "2000", "message": "ok", "data": {"accessToken": TOKEN}})
@@ -31,10 +31,19 @@ def answered(text: object, **content: object) -> dict[str, object]:
     return {"content": {"mimeType": "application/octet-stream", "text": text, **content}}
 
 
-def the_one(path: Path) -> tuple[Exchange, capture.Reader]:
-    reader = capture.read(path)
-    (exchange,) = reader
-    return exchange, reader
+def with_header(name: str, value: str, **more: object) -> dict[str, object]:
+    return {"headers": [{"name": name, "value": value}], **more}
+
+
+def the_one(path: Path) -> Exchange:
+    (exchange,) = capture.read(path)
+    return exchange
+
+
+def response_in(path: Path) -> Response:
+    response = the_one(path).response
+    assert response
+    return response
 
 
 def zip_of(members: dict[str, bytes]) -> bytes:
@@ -68,9 +77,8 @@ def zipped(folder: Path, *names: str) -> Path:
     "text", [BODY, f" {BODY}\n", json.dumps([BODY])], ids=["an envelope", "with blanks", "an array"]
 )
 def test_plain_text_that_is_called_base64_is_read_as_text(tmp_path: Path, text: str) -> None:
-    exchange, _ = the_one(one_entry(tmp_path, response=answered(text, encoding="base64")))
-    assert exchange.response
-    assert exchange.response.body == json.loads(text)
+    response = response_in(one_entry(tmp_path, response=answered(text, encoding="base64")))
+    assert response.body == json.loads(text)
 
 
 @pytest.mark.parametrize(
@@ -84,9 +92,8 @@ def test_plain_text_that_is_called_base64_is_read_as_text(tmp_path: Path, text: 
 )
 def test_base64_is_decoded_in_each_form(tmp_path: Path, written: Callable[[str], str]) -> None:
     text = written(b64encode(BODY.encode()).decode())
-    exchange, _ = the_one(one_entry(tmp_path, response=answered(text, encoding="base64")))
-    assert exchange.response
-    assert exchange.response.body == json.loads(BODY)
+    response = response_in(one_entry(tmp_path, response=answered(text, encoding="base64")))
+    assert response.body == json.loads(BODY)
 
 
 @pytest.mark.parametrize(
@@ -104,25 +111,21 @@ def test_base64_is_decoded_in_each_form(tmp_path: Path, written: Callable[[str],
 def test_a_body_that_is_not_what_its_entry_claims_is_not_judged_as_that(
     tmp_path: Path, content: dict[str, object], state: str
 ) -> None:
-    headers = [{"name": "Content-Encoding", "value": "gzip"}]
-    exchange, _ = the_one(one_entry(tmp_path, response={**content, "headers": headers}))
-    assert exchange.response
-    assert exchange.response.state == state
+    response = with_header("Content-Encoding", "gzip", **content)
+    assert response_in(one_entry(tmp_path, response=response)).state == state
 
 
 def test_a_packing_that_cannot_be_undone_is_named(tmp_path: Path) -> None:
-    headers = [{"name": "Content-Encoding", "value": "br"}]
     body = answered(b64encode(b"\x1b\x4d\x00\x98\xff").decode(), encoding="base64")
-    exchange, reader = the_one(one_entry(tmp_path, response={**body, "headers": headers}))
-    assert exchange.response
-    assert exchange.response.state == "undecodable"
+    reader = capture.read(one_entry(tmp_path, response=with_header("Content-Encoding", "br", **body)))
+    assert [exchange.response and exchange.response.state for exchange in reader] == ["undecodable"]
     assert "packed as br" in reader.notes[0]
 
 
 @pytest.mark.parametrize("name", ["content", "postData"])
 def test_a_json_value_in_place_of_the_text_of_a_body_is_that_body(tmp_path: Path, name: str) -> None:
     value, place = json.loads(BODY), {"content": "response", "postData": "request"}[name]
-    exchange, _ = the_one(one_entry(tmp_path, **{place: {name: {"text": value}}}))
+    exchange = the_one(one_entry(tmp_path, **{place: {name: {"text": value}}}))
     message = exchange.response if place == "response" else exchange.request
     assert message
     assert message.body == value
@@ -134,21 +137,17 @@ def test_other_encodings_of_unicode_are_read(tmp_path: Path, encoding: str, suff
     text = one_entry(tmp_path, response=answered(BODY)).read_text()
     if suffix == ".jsonl":
         with capture.Writer(tmp_path / "plain.jsonl") as writer:
-            writer.write(the_one(tmp_path / "one.har")[0])
+            writer.write(the_one(tmp_path / "one.har"))
         text = (tmp_path / "plain.jsonl").read_text()
     path = tmp_path / f"encoded{suffix}"
     path.write_bytes(text.encode(encoding))
 
-    exchange, _ = the_one(path)
-
-    assert exchange.response
-    assert exchange.response.body == json.loads(BODY)
+    assert response_in(path).body == json.loads(BODY)
 
 
 @pytest.mark.parametrize("beside", ["__MACOSX/._one.har", "._one.har", "notes.txt"])
 def test_a_zip_may_hold_more_than_its_har(tmp_path: Path, beside: str) -> None:
-    exchange, _ = the_one(zipped(tmp_path, beside, "one.har"))
-    assert exchange.response
+    assert response_in(zipped(tmp_path, beside, "one.har"))
 
 
 @pytest.mark.parametrize(
@@ -167,9 +166,7 @@ def test_what_is_within_a_packing_is_known_by_its_own_first_bytes(
 ) -> None:
     path = tmp_path / "exported"
     path.write_bytes(pack(one_entry(tmp_path, response=answered(BODY)).read_bytes()))
-    exchange, _ = the_one(path)
-    assert exchange.response
-    assert exchange.response.body == json.loads(BODY)
+    assert response_in(path).body == json.loads(BODY)
 
 
 def test_a_zip_of_several_hars_names_them(tmp_path: Path) -> None:
@@ -222,32 +219,18 @@ def test_a_pipe_is_refused_before_it_is_read(tmp_path: Path) -> None:
             list(capture.read(path))
 
 
+NOT_MODIFIED = {"response": {"status": 304}}
+
+
 @pytest.mark.parametrize(
     "changes, reason",
     [
         ({"_fetchedViaServiceWorker": True}, "answered by a service worker"),
         ({"response": {"_fetchedViaServiceWorker": True}}, "answered by a service worker"),
+        ({"request": with_header("if-none-match", '"1"'), **NOT_MODIFIED}, "answered from a cache"),
+        ({"request": with_header("If-Modified-Since", "x"), **NOT_MODIFIED}, "answered from a cache"),
         (
-            {
-                "request": {"headers": [{"name": "if-none-match", "value": '"1"'}]},
-                "response": {"status": 304},
-            },
-            "answered from a cache",
-        ),
-        (
-            {
-                "request": {"headers": [{"name": "If-Modified-Since", "value": "x"}]},
-                "response": {"status": 304},
-            },
-            "answered from a cache",
-        ),
-        (
-            {
-                "response": {
-                    "status": 307,
-                    "headers": [{"name": "Non-Authoritative-Reason", "value": "HSTS"}],
-                }
-            },
+            {"response": with_header("Non-Authoritative-Reason", "HSTS", status=307)},
             "answered by the browser",
         ),
         ({"response": {"status": 103}}, "an interim answer"),
@@ -273,15 +256,12 @@ def test_an_entry_that_is_recorded_twice_is_read_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name, state", [("Range", "truncated"), ("Accept", "json")])
 def test_a_part_that_was_asked_for_is_not_judged_as_the_whole(tmp_path: Path, name: str, state: str) -> None:
-    request = {"headers": [{"name": name, "value": "bytes=0-1"}]}
-    exchange, _ = the_one(one_entry(tmp_path, request=request, response={"status": 206}))
-    assert exchange.response
-    assert exchange.response.state == state
+    path = one_entry(tmp_path, request=with_header(name, "bytes=0-1"), response={"status": 206})
+    assert response_in(path).state == state
 
 
 def test_a_304_that_nobody_asked_for_is_the_portal_s(tmp_path: Path) -> None:
-    exchange, _ = the_one(one_entry(tmp_path, response={"status": 304}))
-    assert exchange.status == 304
+    assert the_one(one_entry(tmp_path, **NOT_MODIFIED)).status == 304
 
 
 def test_a_packed_file_unfolds_in_bounded_memory(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
 from conformance.check import CheckOptions, check
 from conformance.cli import main
 from conformance.errors import CaptureError, ExitCode
-from conformance.tests.test_work_dask import results, written
+from conformance.tests.replays import written
+from conformance.tests.test_work_dask import results
 from conformance.tests.test_work_dask import visit as visit
 from conformance.traffic import capture
 from conformance.traffic.capture.places import matching, place_of
@@ -58,9 +59,7 @@ def store() -> Iterator[MemoryFileSystem]:
 
 def packed_har(exchanges: list[Exchange], folder: Path) -> bytes:
     """A zip that holds a HAR."""
-    with capture.Writer(folder / "traffic.har") as writer:
-        for exchange in exchanges:
-            writer.write(exchange)
+    written(folder / "traffic.har", *exchanges)
     with zipfile.ZipFile(folder / "traffic.zip", "w") as archive:
         archive.write(folder / "traffic.har", "traffic.har")
     return (folder / "traffic.zip").read_bytes()
@@ -71,7 +70,7 @@ def test_a_stored_capture_is_judged_as_a_file_is(
     visit: list[Exchange], tmp_path: Path, store: MemoryFileSystem, form: str
 ) -> None:
     file = tmp_path / f"capture.{form}"
-    lines = written(tmp_path / "visit.jsonl", visit).read_bytes()
+    lines = written(tmp_path / "visit.jsonl", *visit).read_bytes()
     content = {"jsonl": lambda: lines, "jsonl.gz": lambda: gzip.compress(lines)}
     file.write_bytes(content.get(form, lambda: packed_har(visit, tmp_path))())
     store.pipe(f"/captures/{file.name}", file.read_bytes())
@@ -85,9 +84,9 @@ def test_a_stored_capture_is_judged_as_a_file_is(
 def test_a_pattern_names_stored_files_in_the_order_of_their_names(
     visit: list[Exchange], tmp_path: Path, store: MemoryFileSystem
 ) -> None:
-    written(tmp_path / "whole.jsonl", visit)
+    written(tmp_path / "whole.jsonl", *visit)
     for name, part in (("b", visit[20:]), ("a", visit[:20])):
-        store.pipe(f"/captures/{name}.jsonl", written(tmp_path / "part.jsonl", part).read_bytes())
+        store.pipe(f"/captures/{name}.jsonl", written(tmp_path / f"{name}.jsonl", *part).read_bytes())
 
     main(["check", "memory://captures/*.jsonl", "--out", str(tmp_path / "stored")])
     main(["check", str(tmp_path / "whole.jsonl"), "--out", str(tmp_path / "file")])
@@ -130,7 +129,7 @@ def test_an_address_without_the_extra_says_what_to_install(monkeypatch: pytest.M
 
 
 def test_an_address_of_this_machine_is_a_path(visit: list[Exchange], tmp_path: Path) -> None:
-    recording = written(tmp_path / "traffic.jsonl", visit)
+    recording = written(tmp_path / "traffic.jsonl", *visit)
     assert place_of(recording.as_uri()) == recording
     assert matching(recording.as_uri().replace("traffic", "tr*")) == [recording]
 

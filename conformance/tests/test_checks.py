@@ -26,7 +26,9 @@ def test_lawful_oddities_pass(chapter: str) -> None:
 
 @pytest.mark.parametrize("chapter", PROOFS)
 def test_what_breaks_a_rule_is_found(chapter: str) -> None:
-    assert [(proof.requirement, proof.wrong) for proof in PROOFS[chapter] if not proof.finds()] == []
+    """Nothing that breaks it stands where a fault of the selftest alone shows that."""
+    rows = [proof for proof in PROOFS[chapter] if proof.wrong]
+    assert [(proof.requirement, proof.wrong) for proof in rows if not proof.finds()] == []
 
 
 @pytest.mark.parametrize("chapter", BOUNDS)

@@ -7,16 +7,7 @@ import pytest
 from conformance.checks.registry import CHECKS, Memory
 from conformance.spec.endpoints import ACCOUNTS_QUERY, PROFILE, PROFILE_UPDATE, WORKSPACES_MINE
 from conformance.tests.proof import Bound, Proof, Reading
-from conformance.tests.traffic import (
-    account,
-    account_page,
-    answer,
-    at,
-    coded,
-    contradicted_by,
-    judged,
-    profile,
-)
+from conformance.tests.traffic import account, account_page, answer, at, coded, judged, profile
 from conformance.traffic.exchange import Exchange, Json
 
 
@@ -39,6 +30,8 @@ def updated(**other: Json) -> Exchange:
     return answer(PROFILE_UPDATE, account(**{"updatedAt": at(), **NEW, **other}), sent=NEW)
 
 
+ELSEWHERE, MASKED = {"X-Workspace-Id": "workspace-2"}, {"Authorization": "Bearer ********"}
+ANOTHER = {"bizId": "account-2", "accountEmail": "another@example.test"}
 STORED_IN_PART = [read(**BEFORE), updated(), read(accountName="Two")]
 
 READ_BACK = [
@@ -52,11 +45,7 @@ READ_BACK = [
             [read(**BEFORE), updated(accountPhone="+1 555 01**"), read()],
             [read(accountPhone="+1 5** **00", **BEFORE), updated(), read(accountPhone="+1 5** **00")],
             [read(**BEFORE), updated(), read(accountPhone="+1 555 0177")],
-            [
-                read(**BEFORE),
-                updated(),
-                answer(PROFILE, account(updatedAt=at()), headers={"X-Workspace-Id": "workspace-2"}),
-            ],
+            [read(**BEFORE), updated(), answer(PROFILE, account(updatedAt=at()), headers=ELSEWHERE)],
         )
     ),
 ]
@@ -71,14 +60,10 @@ PROOFS = [
             answer(PROFILE, account(bizId="account-2"), headers={"Authorization": "Bearer another"}),
             answer(PROFILE, account(bizId="account-3"), headers={"x-workspace-id": "another"}),
             profile(bizId="account-1 written otherwise"),
-            answer(PROFILE, account(), headers={"Authorization": "Bearer ********"}),
-            answer(
-                PROFILE,
-                account(bizId="account-2", accountEmail="another@example.test"),
-                headers={"Authorization": "Bearer ********"},
-            ),
+            answer(PROFILE, account(), headers=MASKED),
+            answer(PROFILE, account(**ANOTHER), headers=MASKED),
         ],
-        [profile(), profile(bizId="account-2", accountEmail="another@example.test")],
+        [profile(), profile(**ANOTHER)],
     ),
     Proof(
         "ACCOUNT-020",
@@ -105,11 +90,7 @@ PROOFS = [
             accounts(account(), TENANT, accountPortal="SYSTEM"),
             accounts(account(), TENANT),
         ],
-        [
-            accounts(account(), TENANT, TENANT),
-            accounts(account(), TENANT, accountPortal="SYSTEM"),
-            accounts(account(), TENANT, TENANT),
-        ],
+        [],
     ),
     Proof(
         "ACCOUNT-022",
@@ -119,18 +100,11 @@ PROOFS = [
             accounts(account(), BENEATH, institutionBizId="institution-1"),
             accounts(BENEATH, institutionBizId="institution-2"),
         ],
-        [
-            accounts(account(), BENEATH),
-            accounts(account(), BENEATH, institutionBizId="institution-1"),
-            accounts(account(), BENEATH, institutionBizId="institution-2"),
-        ],
+        [],
     ),
     Proof(
         "ACCOUNT-022",
-        [
-            accounts(account()),
-            accounts(account(), institutionBizId="institution-1"),
-        ],  # all are its own anyway
+        [accounts(account()), accounts(account(), institutionBizId="institution-1")],  # all are its own
         [
             accounts(account()),
             accounts(account(), institutionBizId="unknown-1"),
@@ -147,11 +121,7 @@ PROOFS = [
         ],
         accounts(account(), email="two"),
     ),
-    Proof(
-        "ACCOUNT-044",
-        [accounts(account(), email="ONE@"), accounts(account(), email=" two ")],
-        accounts(account(), email="two@example.test"),
-    ),
+    Proof("ACCOUNT-044", [accounts(account(), email="ONE@"), accounts(account(), email=" two ")], []),
     Proof(
         "ACCOUNT-024",
         [
@@ -202,7 +172,7 @@ BOUNDS = [
             wrong=[one for time, broken in MISWRITTEN.items() if broken == rule for one in written(time)],
             lawful=[one for time, broken in MISWRITTEN.items() if broken != rule for one in written(time)]
             + [one for zone in ("Z", "z", "+0000", "+00", "-00:00") for one in written(f"00:00:00.5{zone}")]
-            + written("00:00:00,5Z"),
+            + [*written("00:00:00,5Z"), profile(createdAt="yesterday")],  # which is the shape's matter alone
         )
         for rule in TIMES
     )
@@ -212,10 +182,6 @@ READ = [
     Reading("workspaces-mine", answer(WORKSPACES_MINE, {"items": [], "total": 0}), [["items", "total"]]),
     Reading("workspaces-mine", answer(WORKSPACES_MINE, None), [None]),
 ]
-
-
-def test_a_time_that_is_none_is_the_shape_checks_matter_alone() -> None:
-    assert contradicted_by(profile(createdAt="yesterday")) == {"ACCOUNT-009"}
 
 
 def test_a_filter_names_both_sides_by_code_and_number() -> None:

@@ -17,9 +17,6 @@ def asked(key: str, data: Json = None, after: float = 0, **other: Json) -> Excha
     return answer(key, data, started=NOW + timedelta(seconds=after), **other)
 
 
-# The number of sessions.
-
-
 def config(number: int, after: float = 0, **other: Json) -> Exchange:
     return asked(op.SESSIONS_CONFIG, session_config(maxSessions=number), after, **other)
 
@@ -28,6 +25,7 @@ def set_to(number: Json, after: float = 1, **other: Json) -> Exchange:
     return asked(op.SESSIONS_CONFIG_SET, None, after, sent={"maxConcurrentSessions": number}, **other)
 
 
+TWELVE = {"maxConcurrentSessions": 12}
 NEITHER = [config(25), set_to(12), config(9, 2)]
 NUMBERS = [
     [config(25), set_to(12), config(25, 2)],
@@ -38,14 +36,8 @@ NUMBERS = [
     [config(25), set_to(12), set_to(9, headers=ANOTHERS), config(9, 2)],
     [config(25), set_to(12), asked(op.ACCOUNT_UPDATE, None, 2), config(9, 2)],
     [config(25), set_to("12"), config(9, 2)],
-    [
-        config(25),
-        refusal(op.SESSIONS_CONFIG_SET, "RATE_LIMITED", 429, sent={"maxConcurrentSessions": 12}),
-        config(9, 2),
-    ],
+    [config(25), refusal(op.SESSIONS_CONFIG_SET, "RATE_LIMITED", 429, sent=TWELVE), config(9, 2)],
 ]
-
-# The whitelist.
 
 FIRST, SECOND, WIDE, OTHER = "203.0.113.7", "198.51.100.7", "203.0.113.0/24", "192.0.2.0/24"
 
@@ -77,25 +69,19 @@ def switched(key: str, **other: Json) -> Exchange:
     return asked(key, None, 0, **other)
 
 
+ENABLED, STILL_OFF = switched(op.IP_WHITELIST_ENABLE), whitelist(after=6)
+
 PROOFS = [
     *(Proof("SESSION-029", traced, NEITHER, silent=True) for traced in NUMBERS),
     *(Proof("IPWHITELIST-003", traced, ONE_IS_LOST, silent=True) for traced in LISTS),
-    Proof(
-        "IPWHITELIST-004",
-        [switched(op.IP_WHITELIST_ENABLE), whitelist(after=1, enabled=True)],
-        [switched(op.IP_WHITELIST_ENABLE), whitelist(after=6)],
-    ),
+    Proof("IPWHITELIST-004", [ENABLED, whitelist(after=1, enabled=True)], [ENABLED, STILL_OFF]),
     *(
-        Proof("IPWHITELIST-004", traced, [switched(op.IP_WHITELIST_ENABLE), whitelist(after=6)], silent=True)
+        Proof("IPWHITELIST-004", traced, [ENABLED, STILL_OFF], silent=True)
         for traced in (
-            [switched(op.IP_WHITELIST_ENABLE), whitelist(after=4)],
-            [switched(op.IP_WHITELIST_ENABLE), whitelist(after=61)],
-            [
-                switched(op.IP_WHITELIST_ENABLE),
-                switched(op.IP_WHITELIST_DISABLE, headers=ANOTHERS),
-                whitelist(after=6),
-            ],
-            [switched(op.IP_WHITELIST_ENABLE, headers=ANOTHERS), whitelist(after=6)],
+            [ENABLED, whitelist(after=4)],
+            [ENABLED, whitelist(after=61)],
+            [ENABLED, switched(op.IP_WHITELIST_DISABLE, headers=ANOTHERS), STILL_OFF],
+            [switched(op.IP_WHITELIST_ENABLE, headers=ANOTHERS), STILL_OFF],
         )
     ),
 ]

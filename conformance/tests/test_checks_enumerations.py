@@ -76,20 +76,14 @@ OTHER_STATES = [
 
 LIST_PROOFS = [
     proof
-    for suffix, family in CONSTANTS.items()
+    for suffix in CONSTANTS
     for proof in (
         Proof(
             CONSTANT_LISTS[suffix].values,
             constants(suffix, [*items(suffix), coded("NEW", 1, **EXTRA.get(suffix, {}))]),
-            constants(
-                suffix, [{**items(suffix)[0], "value": next(iter(family.values())) + 1}, *items(suffix)[1:]]
-            ),
+            [],
         ),
-        Proof(
-            CONSTANT_LISTS[suffix].presence,
-            constants(suffix, list(reversed(items(suffix)))),
-            constants(suffix, items(suffix)[1:]),
-        ),
+        Proof(CONSTANT_LISTS[suffix].presence, constants(suffix, list(reversed(items(suffix)))), []),
     )
 ]
 
@@ -126,13 +120,8 @@ PROOFS = [
         constants(COUNTRIES, [item | extras for item, extras in zip(items(COUNTRIES), OWN, strict=False)]),
         constants(COUNTRIES, [item | OWN[0] for item in items(COUNTRIES)[:2]]),
     ),
-    Proof(
-        "CONSTANT-064",
-        [all_of(WALLETS), constants(WALLETS, items(WALLETS)[::-1])],
-        [all_of(WALLETS), constants(WALLETS, [])],
-    ),
+    Proof("CONSTANT-064", [all_of(WALLETS), constants(WALLETS, items(WALLETS)[::-1])], []),
 ]
-
 
 BOUNDS = [
     Bound(
@@ -154,7 +143,7 @@ READ = [
             [{"field": field, "code": "SUSPENDED", "value": 4711}],
         )
         for field in STATE_FIELDS
-    ),
+    )
 ]
 
 

@@ -28,7 +28,6 @@ def page_of_a_proxy(status: int, label: str = "text/html") -> Exchange:
 OVERLOADED = refusal(op.LOGIN_INITIATE, "E-17", 503, answered={"Retry-After": "30"})
 RATE_OF_A_GATEWAY = answer(op.ROLES, body={"error": "too many requests"}, status=429)
 
-
 PROOFS = [
     Proof(
         "ENV-001",
@@ -60,10 +59,9 @@ PROOFS = [
             success(**ABSENT_STAMP),
             answer(op.TRANSFER_ORDERS, body=envelope(data={}, version="1.3.0")),
         ],
-        success(version="2.1.0"),
+        [],
     ),
 ]
-
 
 UNAVAILABLE = refusal(op.LOGIN_INITIATE, "E-17", 503)
 BARE_HEADERS = {"X-PORTAL-ACCESS-CODE": None}

@@ -39,7 +39,6 @@ PROOFS = [
     ),
 ]
 
-
 INVALID = ("VALIDATION.INVALID_PARAMETER", "4000")
 BOUNDS = [
     Bound(

@@ -32,11 +32,7 @@ SECOND_OF_FULL_ONES = {"totalPages": 3, "totalRecords": 3, "pageSize": 1, "curre
 """The last one where pages are counted from 0."""
 
 PROOFS = [
-    Proof(
-        "PAGE-009",
-        [types(), answer(SESSIONS_HISTORY, page(currentPage=3), query="pageNo=3")],
-        types(channel_type(), currentPage=0),
-    ),
+    Proof("PAGE-009", [types(), answer(SESSIONS_HISTORY, page(currentPage=3), query="pageNo=3")], []),
     Proof(
         "PAGE-010",
         [
@@ -59,9 +55,7 @@ PROOFS = [
     ),
     Proof("PAGE-013", types(*TWENTY), types(*TWENTY, pageSize=19)),
     Proof(
-        "PAGE-014",
-        [types(*TWENTY, **FIRST_OF_THREE), types(*TWENTY, channel_type(), **FIRST_OF_THREE)],
-        types(channel_type(), **FIRST_OF_THREE),
+        "PAGE-014", [types(*TWENTY, **FIRST_OF_THREE), types(*TWENTY, channel_type(), **FIRST_OF_THREE)], []
     ),
 ]
 

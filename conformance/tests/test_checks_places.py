@@ -66,9 +66,6 @@ def test_a_finding_points_to_what_is_there_or_to_a_field_that_is_missing_and_say
             assert finding.message.strip(), finding
 
 
-# Whatever stands in a field.
-
-
 def _samples() -> dict[str, Exchange]:
     """For each endpoint the longest of the answers by which checks are proven."""
     longest: dict[str, Exchange] = {}
@@ -102,7 +99,7 @@ def _spoiled(data: Json, value: Json, seen: set[str], place: str = "") -> Iterat
 
 
 @pytest.mark.parametrize("sample", _samples().values(), ids=endpoint_of)
-def test_no_check_breaks_on_what_stands_in_a_field(sample: Exchange) -> None:
+def test_no_check_breaks_on_what_stands_in_a_field_and_each_finding_has_its_place(sample: Exchange) -> None:
     data = _short(sample.data)
     unspoiled = _with_data(sample, data, n=2)
 
@@ -111,7 +108,8 @@ def test_no_check_breaks_on_what_stands_in_a_field(sample: Exchange) -> None:
             spoiled = _with_data(sample, changed, n=1)
 
             assert overreaching(spoiled) == []
-            ledger_of(spoiled, unspoiled)  # AssertionError where a check raises
+            for finding in ledger_of(spoiled, unspoiled).findings:  # AssertionError where a check raises
+                assert _has_its_place(finding, (spoiled, unspoiled)[finding.exchanges[-1] - 1]), finding
 
 
 def _short(data: Json) -> Json:

@@ -44,12 +44,7 @@ PROOFS = [
         [answer(PUBLIC_KEY, {"key": {"id": "key-1"}}), asked_for("none", "RESOURCE.NOT_FOUND", 404)],
         silent=True,
     ),
-    Proof(
-        "SECURE-007",
-        [with_a_key(keyId="[key-1]"), with_a_key(echo="a" * 44)],
-        with_a_key(keys=[{"request": "[aes-key-3]"}]),
-        silent=True,
-    ),
+    Proof("SECURE-007", [with_a_key(keyId="[key-1]"), with_a_key(echo="a" * 44)], [], silent=True),
     Proof(
         "PASSWORD-019",
         [
@@ -66,10 +61,7 @@ PROOFS = [
     Proof("SECURE-009", [opened(), opened(expires=1, **ABSENT_STAMP)], opened(expires=STAMP - 1)),
 ]
 
-
 READ = [
-    Reading(
-        "public-key-form", answer(PUBLIC_KEY, {"keyId": "a", "publicKey": "b"}), [["keyId", "publicKey"]]
-    ),
+    Reading("public-key-form", answer(PUBLIC_KEY, {"keyId": "a", "pem": "b"}), [["keyId", "pem"]]),
     Reading("public-key-form", answer(PUBLIC_KEY, "MII"), ["str"]),
 ]

@@ -9,19 +9,8 @@ import pytest
 from conformance.checks.access.sign_in import is_jwt
 from conformance.spec import endpoints as op
 from conformance.tests.proof import Proof, Reading
-from conformance.tests.traffic import (
-    NOW,
-    TOKEN,
-    account,
-    answer,
-    completed,
-    initiated,
-    jwt,
-    refusal,
-    verdict_on,
-)
+from conformance.tests.traffic import NOW, TOKEN, account, answer, completed, initiated, jwt, refusal
 from conformance.traffic.exchange import ABSENT, Exchange, Json
-from conformance.verdicts.findings import Verdict
 
 COOLDOWN = "AUTH.MFA_SEND_COOLDOWN"
 
@@ -96,15 +85,9 @@ PROOFS = [
     ),
     Proof("LOGIN-072", [ended(), held_back(30)], [ended(), sent()], silent=True),
     Proof("LOGIN-072", [sent("login-2"), ended(), held_back(30), sent(sent=False)], [ended(), sent()]),
+    Proof("LOGOUT-003", [left(ends=0), ended(accessToken=TOKEN), left(ends=7), left(ends=0)], []),
     Proof(
-        "LOGOUT-003",
-        [left(ends=0), ended(accessToken=TOKEN), left(ends=7), left(ends=0)],
-        [ended(accessToken=TOKEN), left(ends=0)],
-    ),
-    Proof(
-        "TOKEN-011",
-        [left(n=1), read_after(1), left(ends=0, n=3), refusal(op.PROFILE, "4010", 401, n=4)],
-        [left(n=1), read_after(6)],
+        "TOKEN-011", [left(n=1), read_after(1), left(ends=0, n=3), refusal(op.PROFILE, "4010", 401, n=4)], []
     ),
     Proof(
         "TOKEN-025",
@@ -122,16 +105,9 @@ PROOFS = [
         ],
         ended(accessToken=jwt(preferred={"mail": "one@example.test"})),
     ),
-    Proof(
-        "TOKEN-024",
-        [ended(accessToken=jwt(sub="account-1@realm")), ended(accessToken="opaque")],
-        ended(accessToken=jwt(sub="one@example.test")),
-    ),
-    Proof(
-        "TOKEN-020",
-        [ended(accessToken=jwt(exp=TO_THE_SECOND + 3601)), ended(accessToken="opaque")],
-        ended(accessToken=jwt(exp=TO_THE_SECOND + 7200)),
-    ),
+    Proof("TOKEN-024", [ended(accessToken=jwt(sub="account-1@realm")), ended(accessToken="opaque")], []),
+    Proof("TOKEN-020", ended(accessToken=jwt(exp=ABSENT)), [], silent=True),
+    Proof("TOKEN-020", [ended(accessToken=jwt(exp=TO_THE_SECOND + 3601)), ended(accessToken="opaque")], []),
     Proof(
         "TOKEN-029",
         [
@@ -156,17 +132,12 @@ PROOFS = [
     Proof("PASSWORD-003", [answer(op.PASSWORD_FORGOT, {"success": True})] * 2, FORGOTTEN_ALOUD, silent=True),
 ]
 
-
 READ = [
     Reading("access-token-form", ended(accessToken=jwt()), ["JWT HS256"]),
     Reading("access-token-form", ended(accessToken="opaque"), ["opaque"]),
     Reading("access-token-form", ended(accessToken="[access-token-1]"), []),  # nothing shows of its form
     Reading("permission-denied", refusal(op.ROLES, "ACCESS.DENIED", 403), ["ACCESS.DENIED"]),
 ]
-
-
-def test_a_token_without_an_expiry_is_not_compared_with_the_answer() -> None:
-    assert verdict_on("TOKEN-020", [ended(accessToken=jwt(exp=ABSENT))]) is Verdict.UNTESTED
 
 
 @pytest.mark.parametrize(

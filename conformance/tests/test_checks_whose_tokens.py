@@ -16,21 +16,17 @@ def begun(
     *methods: Json, after: float = 0, email: str = "one@example.test", session: str = "login-1"
 ) -> Exchange:
     data = initiated(sessionId=session, mfaMethods=list(methods))
-    return asked(
-        op.LOGIN_INITIATE,
-        data,
-        after,
-        sent={"email": email, "password": "[password-1]"},
-        headers={"Authorization": None},
-    )
+    sent = {"email": email, "password": "[password-1]"}
+    return asked(op.LOGIN_INITIATE, data, after, sent=sent, headers={"Authorization": None})
 
 
+REFRESH = {"refreshToken": "refresh-1"}
 CODE = {"sessionId": "login-1", "method": 10011001, "code": "1"}
 SIGNED_IN = [begun(EMAIL), asked(op.LOGIN_COMPLETE, completed(accessToken=TOKEN), sent=CODE)]
 REFRESHED = [
     begun(EMAIL),
     asked(op.LOGIN_COMPLETE, completed(accessToken="first"), sent=CODE),
-    asked(op.TOKEN_REFRESH, token_pair(accessToken=TOKEN), sent={"refreshToken": "refresh-1"}),
+    asked(op.TOKEN_REFRESH, token_pair(accessToken=TOKEN), sent=REFRESH),
 ]
 
 
@@ -66,13 +62,8 @@ LEFT = asked(op.LOGOUT, {"success": True, "terminatedSessions": 1})
 
 
 def refreshed(after: float, **other: Json) -> Exchange:
-    return asked(
-        op.TOKEN_REFRESH,
-        token_pair(accessToken="next", refreshToken="refresh-2"),
-        after,
-        sent={"refreshToken": "refresh-1"},
-        **other,
-    )
+    data = token_pair(accessToken="next", refreshToken="refresh-2")
+    return asked(op.TOKEN_REFRESH, data, after, sent=REFRESH, **other)
 
 
 PROOFS = [
@@ -80,11 +71,7 @@ PROOFS = [
     *(Proof("MFA-012", traced, OFFERED_AGAIN, silent=True) for traced in REVOCATIONS),
     Proof(
         "TOKEN-012",
-        [
-            *SIGNED_IN,
-            LEFT,
-            refusal(op.TOKEN_REFRESH, "AUTH.SESSION_NOT_FOUND", 404, sent={"refreshToken": "refresh-1"}),
-        ],
+        [*SIGNED_IN, LEFT, refusal(op.TOKEN_REFRESH, "AUTH.SESSION_NOT_FOUND", 404, sent=REFRESH)],
         [*SIGNED_IN, LEFT, refreshed(6)],
     ),
     *(
@@ -99,14 +86,10 @@ PROOFS = [
     ),
 ]
 
-
 BOUNDS = [
     Bound(
         "whose token it is is known also after a refresh",
         "MFA-015",
-        wrong=[
-            [*signed_in, factors(OFF), SET_UP, OFFERED, factors(OFF, 5)]
-            for signed_in in (SIGNED_IN, REFRESHED)
-        ],
+        wrong=[[*REFRESHED, factors(OFF), SET_UP, OFFERED, factors(OFF, 5)]],
     )
 ]

@@ -32,7 +32,6 @@ PROOFS = [
     Proof("AUTHN-023", bare(PROFILE_UPDATE), bare(PROFILE_UPDATE, "VALIDATION.INVALID_PARAMETER", status=400))
 ]
 
-
 MISMATCHES = [
     bare(key, code, status)
     for key in (PROFILE, COUNTRIES)

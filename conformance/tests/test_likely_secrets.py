@@ -174,7 +174,6 @@ PLACES = [
     for name in listed.split()
 ]
 
-
 Planted = tuple[Exchange, dict[str, Any]]
 """An exchange, and the places of the values that stand in it."""
 
@@ -419,15 +418,6 @@ def test_the_ids_of_the_profile_are_no_secrets_in_a_recording_or_a_replay(tmp_pa
     assert not any("ws" in line for line in visit.finder.lines())
     assert told.run.regressions
     assert workspace in (tmp_path / "reports" / "exchanges.jsonl").read_text("utf-8")
-
-
-@pytest.mark.parametrize("form", ["bcdfg-hjklm nbvcx-zlkjh qwrtp-sdfgh", "bcdfghjk nbvcxzlk qwrtpsdf"])
-def test_backup_codes_without_a_digit_are_redacted(form: str) -> None:
-    codes, secrets = form.split(), Secrets()
-
-    secrets.add_from(exchange_of(request_to("security/mfa/backup-codes/generate", {}), {"issued": codes}))
-
-    assert all(secrets.placeholder(code) for code in codes)
 
 
 def test_what_a_response_returned_is_no_secret_of_the_clients() -> None:

@@ -106,23 +106,6 @@ def test_a_request_that_is_dripped_is_closed_in_time(portal: str, tmp_path: Path
             drip(connection)
 
 
-@contextmanager
-def mute_portal() -> Iterator[str]:
-    """A portal that accepts connections and sends nothing."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-
-
-def test_a_portal_that_hangs_is_recorded_as_no_answer(tmp_path: Path) -> None:
-    with mute_portal() as upstream, recorder(upstream, tmp_path, Bounds(upstream_seconds=0.3)) as (port, out):
-        answer = httpx.get(f"http://127.0.0.1:{port}/web/v1/x", timeout=5)
-
-    (exchange,) = capture.read(out)
-    assert answer.status_code == 502
-    assert exchange.response is None
-    assert exchange.error
-
-
 def test_two_hundred_connections_at_once_are_served(portal: str, tmp_path: Path) -> None:
     async def all_at_once(port: int) -> list[int]:
         async with httpx.AsyncClient(limits=httpx.Limits(max_connections=200), timeout=60) as client:

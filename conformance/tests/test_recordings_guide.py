@@ -35,10 +35,7 @@ def record(words: list[str], folder: Path) -> None:
     with reference.start(seed=1) as portal:
         asked = [portal.url if word == UPSTREAM else word for word in words]
         recorder = subprocess.Popen(
-            command(*asked, "--port", "0"),
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            text=True,
+            command(*asked, "--port", "0"), cwd=folder, stdout=subprocess.PIPE, text=True
         )
         assert recorder.stdout is not None
         listening = re.search(r"at (\S+) into", recorder.stdout.readline())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -123,38 +123,31 @@ def test_a_backup_code_of_letters_leaves_in_no_name_of_a_member(code: str) -> No
     assert line == '{"data":{"backupCodes":{"[backup-code-1]":true}}}\n'
 
 
-def test_a_backup_code_of_capital_letters_leaves_in_no_longer_word() -> None:
-    known = secrets(("QWXZTRKP", "backup-code"))
-
-    assert known.redact("xQWXZTRKPQWXZTRKPy") == "x[backup-code-1][backup-code-1]y"
-
-
-def test_bytes_are_found_in_base64_and_hex() -> None:
-    key = bytes(range(200, 232))
-
-    text = f"{base64.b64encode(key).decode()} {key.hex()}"
-    assert secrets((key, "aes-key")).redact(text) == "[aes-key-1] [aes-key-1]"
+KEY = bytes(range(200, 232))
+EQUAL = (("first-token-1", "token"), ("second-token", "token"), ("first-token-1", "password"))
+WITHIN = (("abcdefgh", "password"), ("abcdefgh-ijklmnop", "token"), ("ijklmnop-qrst", "token"))
 
 
-def test_equal_values_get_equal_placeholders_and_others_other_ones() -> None:
-    known = secrets(("first-token-1", "token"), ("second-token", "token"), ("first-token-1", "password"))
-
-    assert known.redact("first-token-1 second-token first-token-1") == "[token-1] [token-2] [token-1]"
-
-
-def test_a_secret_within_another_leaves_nothing_of_either() -> None:
-    known = secrets(("abcdefgh", "password"), ("abcdefgh-ijklmnop", "token"), ("ijklmnop-qrst", "token"))
-
-    assert known.redact("abcdefgh-ijklmnop-qrst") == "[token-1]"
+@pytest.mark.parametrize(
+    ("known", "text", "redacted"),
+    [
+        ([("QWXZTRKP", "backup-code")], "xQWXZTRKPQWXZTRKPy", "x[backup-code-1][backup-code-1]y"),
+        ([(KEY, "aes-key")], f"{base64.b64encode(KEY).decode()} {KEY.hex()}", "[aes-key-1] [aes-key-1]"),
+        (EQUAL, "first-token-1 second-token first-token-1", "[token-1] [token-2] [token-1]"),
+        (WITHIN, "abcdefgh-ijklmnop-qrst", "[token-1]"),
+        ([("000000", "code")], '"000000", .000000, 1000000', '"[code-1]", .000000, 1000000'),
+    ],
+    ids=["capital letters", "bytes", "equal values", "one within another", "a code of one digit"],
+)
+def test_what_is_known_is_taken_out_and_nothing_of_it_is_left(
+    known: Sequence[tuple[str | bytes, str]], text: str, redacted: str
+) -> None:
+    assert secrets(*known).redact(text) == redacted
 
 
 @pytest.mark.parametrize("value", ["abc", "    " * 4, "aaaaaaaaaaaa", "null", "2000"])
 def test_what_stands_anywhere_is_passed_over(value: str) -> None:
     assert secrets((value, "password")).redact(f"<{value}>") == f"<{value}>"
-
-
-def test_a_fixed_code_of_one_digit_is_taken_out_all_the_same() -> None:
-    assert secrets(("000000", "code")).redact('"000000", .000000, 1000000') == '"[code-1]", .000000, 1000000'
 
 
 def exchange(
@@ -171,6 +164,7 @@ def exchange(
 JOINED = "a=one1; Path=/\nb=two2; Expires=Wed, 21 Oct 2026 07:28:00 GMT, c=three3"
 """Several cookies as browsers and proxies join them in a HAR."""
 GENERATE = "/web/v1/system/security/mfa/backup-codes/generate"
+WITHOUT_A_DIGIT = ("bcdfg-hjklm nbvcx-zlkjh qwrtp-sdfgh", "bcdfghjk nbvcxzlk qwrtpsdf")
 USED = {"value": "73519264", "used": False, "at": "2026-01-01T00:00:00Z"}
 
 
@@ -207,6 +201,7 @@ def generated(data: Json, **other: Json) -> Exchange:
             "backup-code",
             "52x36x7s 91m200aa 7j2kkk1b",
         ),
+        *((generated({"issued": codes.split()}), "backup-code", codes) for codes in WITHOUT_A_DIGIT),
         (generated(None, success=False, code="X.Y1234"), "", ""),
         (exchange(answer={"data": {"otpSecret": "JBSWY3DP"}}), "secret", "JBSWY3DP"),
         (exchange("/a?access_token=qqqq"), "token", "qqqq"),
@@ -273,10 +268,8 @@ def test_an_older_token_is_still_taken_out_as_a_text(shape: str) -> None:
 
 
 def test_the_newest_tokens_and_every_password_are_taken_out_in_every_encoding() -> None:
-    secrets = Secrets(fully=FEW)
+    secrets = of_tokens(*range(20))
     secrets.add("a-long-Password-of-the-admin-1", "password")
-    for number in range(20):
-        secrets.add(token(number), "token")
 
     for encode in ENCODINGS:
         text = "\n".join(encode(one) for one in ("a-long-Password-of-the-admin-1", token(18), token(19)))

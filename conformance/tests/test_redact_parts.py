@@ -7,7 +7,8 @@ import json
 
 import pytest
 
-from conformance.traffic.exchange import Exchange, Json, Request, Response
+from conformance.tests.test_redact import exchange
+from conformance.traffic.exchange import Json
 from conformance.traffic.redaction.redact import Secrets
 
 STATEMENT = "An unknown account leaves other accounts untouched."
@@ -41,25 +42,32 @@ def test_a_short_word_is_redacted_where_a_field_names_a_secret_and_nowhere_else(
     assert json.loads(registered("other").redact_line(json.dumps(line) + "\n")) == redacted
 
 
+SHORT = ("other", "code")
+PHRASE = ("not the password", "password")
+OF_LETTERS = ("JBSWYDPEHPKPXPAB", "otp-secret")
+
+
 @pytest.mark.parametrize(
-    "text, redacted",
+    ("value", "kind", "text", "redacted"),
     [
-        (STATEMENT, STATEMENT),
-        ("password: other", "password: [code-1]"),
-        ('{\\"password\\":\\"other\\"}', '{\\"password\\":\\"[code-1]\\"}'),
-        ("%22password%22%3A%22other%22", "%22password%22%3A%22[code-1]%22"),
-        ("refused for password=otherwise", "refused for password=otherwise"),
+        (*SHORT, STATEMENT, STATEMENT),
+        (*SHORT, "password: other", "password: [code-1]"),
+        (*SHORT, '{\\"password\\":\\"other\\"}', '{\\"password\\":\\"[code-1]\\"}'),
+        (*SHORT, "%22password%22%3A%22other%22", "%22password%22%3A%22[code-1]%22"),
+        (*SHORT, "refused for password=otherwise", "refused for password=otherwise"),
+        ("light", "cookie", "Cookie: theme=light; a=b", "Cookie: theme=[cookie-1]; a=b"),
+        ("light", "cookie", "the light version", "the light version"),
+        (PASSWORD, "password", f"{PASSWORD} {PASSWORD[:12]}", f"[password-1] {PASSWORD[:12]}"),
+        (*PHRASE, "The email or the password is wrong.", "The email or the password is wrong."),
+        (*PHRASE, "it is not the password", "it is [password-1]"),
+        (*OF_LETTERS, "x?secret=JBSWYDPEHPKPXPAB", "x?secret=[otp-secret-1]"),
+        (*OF_LETTERS, "x?a=JBSWYDPEHPKP", "x?a=[part-of-otp-secret-1]"),
     ],
 )
-def test_a_short_word_in_a_text_needs_a_name_before_it(text: str, redacted: str) -> None:
-    assert registered("other").redact(text) == redacted
-
-
-def test_a_cookie_has_any_name() -> None:
-    secrets = registered("light", "cookie")
-
-    assert secrets.redact("Cookie: theme=light; a=b") == "Cookie: theme=[cookie-1]; a=b"
-    assert secrets.redact("the light version") == "the light version"
+def test_a_short_word_needs_a_name_before_it_and_neither_words_nor_short_pieces_are_parts(
+    value: str, kind: str, text: str, redacted: str
+) -> None:
+    assert registered(value, kind).redact(text) == redacted
 
 
 @pytest.mark.parametrize("kind", ["password", "token"])
@@ -76,27 +84,6 @@ def test_a_part_of_a_password_is_redacted_in_its_encodings_too(part: str) -> Non
         assert secrets.redact(f"<{encoded}>") == "<[part-of-password-1]>"
 
 
-def test_the_whole_secret_keeps_its_own_placeholder_and_a_shorter_piece_stays() -> None:
-    secrets = registered(PASSWORD, "password")
-
-    assert secrets.redact(f"{PASSWORD} {PASSWORD[:12]}") == f"[password-1] {PASSWORD[:12]}"
-
-
-def test_words_of_a_sentence_are_no_part_of_a_secret() -> None:
-    secrets = registered("not the password", "password")
-
-    assert secrets.redact("The email or the password is wrong.") == "The email or the password is wrong."
-    assert secrets.redact("it is not the password") == "it is [password-1]"
-
-
-def test_an_authenticator_secret_of_letters_is_no_word() -> None:
-    secrets = registered("JBSWYDPEHPKPXPAB", "otp-secret")
-
-    assert secrets.redact("otpauth://x?secret=JBSWYDPEHPKPXPAB&a=JBSWYDPEHPKP") == (
-        "otpauth://x?secret=[otp-secret-1]&a=[part-of-otp-secret-1]"
-    )
-
-
 def test_a_secret_that_equals_a_part_of_another_has_a_placeholder_of_its_own() -> None:
     secrets = registered(PASSWORD, "password")
     secrets.add(PASSWORD[:20], "password")
@@ -104,16 +91,11 @@ def test_a_secret_that_equals_a_part_of_another_has_a_placeholder_of_its_own() -
     assert secrets.redact(f"{PASSWORD[:20]} {PASSWORD}") == "[password-2] [password-1]"
 
 
-def exchange(sent: Json) -> Exchange:
-    request = Request(method="POST", url="http://localhost/x", headers=[], body=sent)
-    return Exchange(n=1, started="2026-01-01T00:00:00Z", request=request, response=Response(status=200))
-
-
 def test_what_the_suite_made_up_is_no_secret_where_it_is_sent() -> None:
     secrets = Secrets()
     wrong = secrets.made_up("Wrong-password-1")
 
-    secrets.add_from(exchange({"password": wrong, "newPassword": "a-good-password"}))
+    secrets.add_from(exchange(sent={"password": wrong, "newPassword": "a-good-password"}))
 
     assert secrets.placeholder(wrong) is None
     assert secrets.redact(f"{wrong} a-good-password") == f"{wrong} [password-1]"
@@ -123,8 +105,8 @@ def test_a_secret_that_was_made_from_another_names_it_and_the_difference() -> No
     secrets = registered(PASSWORD, "password")
 
     near = secrets.altered(PASSWORD.swapcase(), "password", of=PASSWORD, by="letters in the other case")
-    secrets.add_from(exchange({"refreshToken": "issued-by-the-portal-0"}), origin="first seen in #1")
-    secrets.add_from(exchange({"password": near}), origin="first seen in #2")
+    secrets.add_from(exchange(sent={"refreshToken": "issued-by-the-portal-0"}), origin="first seen in #1")
+    secrets.add_from(exchange(sent={"password": near}), origin="first seen in #2")
 
     assert secrets.redact(near) == "[password-2]"
     assert secrets.origins == {
@@ -144,7 +126,7 @@ def test_a_part_that_holds_the_id_of_the_run_stays_readable_and_the_whole_is_red
     secrets = Secrets()
     secrets.make_public("suite-4a97f2")
 
-    secrets.add_from(exchange({"password": "mail-suite-4a97f2-1"}))
+    secrets.add_from(exchange(sent={"password": "mail-suite-4a97f2-1"}))
 
     assert secrets.redact("mail-suite-4a97f2-1 suite-4a97f2-1") == "[password-1] suite-4a97f2-1"
 
@@ -152,7 +134,7 @@ def test_a_part_that_holds_the_id_of_the_run_stays_readable_and_the_whole_is_red
 def test_a_name_that_a_recorded_run_made_up_is_no_secret() -> None:
     secrets = Secrets()
 
-    secrets.add_from(exchange({"turnstileToken": "suite-4a97f2-6", "password": "suite-4a97f2-secret"}))
+    secrets.add_from(exchange(sent={"turnstileToken": "suite-4a97f2-6", "password": "suite-4a97f2-secret"}))
 
     assert secrets.redact("suite-4a97f2-6, suite-4a97f2-67 and suite-4a97f2-secret") == (
         "suite-4a97f2-6, suite-4a97f2-67 and [password-1]"
@@ -161,8 +143,8 @@ def test_a_name_that_a_recorded_run_made_up_is_no_secret() -> None:
 
 @pytest.mark.parametrize("length", [21, 22, 23, 24])
 def test_three_quarters_are_redacted_however_they_are_rounded(length: int) -> None:
-    value, secrets = "Aq7-Zk2_Wm9xPb4rTd6vHs3j"[:length], Secrets()
-    secrets.add(value, "password")
+    value = "Aq7-Zk2_Wm9xPb4rTd6vHs3j"[:length]
+    secrets = registered(value, "password")
 
     for kept in (3 * length // 4, -(-3 * length // 4)):
         assert secrets.redact(f"({value[:kept]})") == "([part-of-password-1])"

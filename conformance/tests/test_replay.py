@@ -6,6 +6,7 @@ import json
 import signal
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -14,27 +15,17 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Scope
 
 from conformance.cli import main
-from conformance.replay import replay
 from conformance.replay.compare.outcome import ReplayedExchange, State
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.recording.plan import Omissions
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGOUT, MFA, PROFILE, ROLE, ROLES, TOKEN_REFRESH
 from conformance.tests.reached import instead
-from conformance.tests.replays import (
-    Replaying,
-    assessor_of,
-    options_for,
-    profile_of,
-    recorded,
-    recorder,
-    replayed,
-)
+from conformance.tests.replays import Replaying, assessor_of, recorded, recorder, replayed
 from conformance.tests.sample_run import error
 from conformance.tests.scripted_client import Walker
 from conformance.tests.traffic import answer
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange
-from reference_impl import serve as reference
 from reference_impl.limits import Limits
 
 
@@ -157,16 +148,14 @@ def test_a_password_that_is_not_changed_explains_no_fault_of_tokens_and_logouts(
     assert result.run.exit_code == bool(faults)
 
 
-def test_an_interrupted_replay_reports_what_it_has_seen(recording: Path, tmp_path: Path) -> None:
-    steps: list[ReplayStep] = []
+def test_an_interrupted_replay_reports_what_it_has_seen(visit: Replaying, tmp_path: Path) -> None:
+    steps = count(1)
 
     def interrupt(step: ReplayStep) -> None:
-        steps.append(step)
-        if len(steps) == 10:
+        if next(steps) == 10:
             signal.raise_signal(signal.SIGINT)
 
-    with reference.start() as portal:
-        told = replay([recording], profile_of(portal), options_for(tmp_path), on_step=interrupt)
+    told = visit(on_step=interrupt)
 
     results = json.loads((tmp_path / "results.json").read_text())
     assert results["exit_code"] == told.run.exit_code == 2
@@ -204,9 +193,8 @@ def test_a_repaired_fault_is_a_change_not_a_regression(tmp_path: Path) -> None:
     assert told.tally.counts[State.CHANGED] == 1
 
 
-def test_a_rate_limit_that_the_recording_does_not_show_is_noted(recording: Path, tmp_path: Path) -> None:
-    with reference.start(limits=Limits(login_initiations=1)) as portal:
-        told = replay([recording], profile_of(portal), options_for(tmp_path))
+def test_a_rate_limit_that_the_recording_does_not_show_is_noted(visit: Replaying) -> None:
+    told = visit(limits=Limits(login_initiations=1))
 
     (note,) = (note for note in told.notes if "rate limit" in note)
     assert note.startswith("POST /web/v1/system/auth/login/initiate was refused for a rate limit that")

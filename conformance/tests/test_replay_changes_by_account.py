@@ -367,10 +367,7 @@ class Changing:
 
 @pytest.fixture
 def changing(tmp_path: Path) -> Iterator[Changing]:
-    with (
-        reference.start() as running,
-        Portal.connect(profile_of(running), impact="disruptive") as portal,
-    ):
+    with reference.start() as running, Portal.connect(profile_of(running), impact="disruptive") as portal:
         yield Changing(portal, ReplayChanges(portal, tmp_path))
 
 

@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from conformance.replay import ReplayResult, replay
@@ -15,7 +14,7 @@ from conformance.spec.endpoints import PROFILE
 from conformance.target.portal.cipher import Scheme, seal
 from conformance.target.profile.model import parse
 from conformance.tests.reached import connected
-from conformance.tests.replays import Replaying, options_for, recorder, replayed, rewritten
+from conformance.tests.replays import Replaying, options_for, recorder, replayed, rewritten, written
 from conformance.traffic import capture
 from reference_impl import serve as reference
 
@@ -25,15 +24,17 @@ CHANGE = "/auth/password/change"
 @pytest.fixture(scope="module")
 def two_changes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two changes of a password through the secure channel, there and back."""
-    with recorder(out := tmp_path_factory.mktemp("recording") / "traffic.jsonl", open_channel=True) as (
-        walker,
-        _,
-    ):
+    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
+    with recorder(out, open_channel=True) as (walker, _):
         spare = walker.accounts["spare"]
         walker.sign_in(spare)
         walker.change_password(spare["password"], "Another-password-1")
         walker.change_password("Another-password-1", spare["password"])
     return out
+
+
+def without_channel(profile: str) -> str:
+    return re.sub(r"(?ms)^\[secure_channel\].*?\n\n", "", profile)
 
 
 @pytest.mark.parametrize(
@@ -49,9 +50,7 @@ def two_changes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_channel_is_opened_in_the_way_of_the_target(
     two_changes: Path, tmp_path: Path, variants: list[str]
 ) -> None:
-    with reference.start(variants=variants) as portal:
-        text = re.sub(r"(?ms)^\[secure_channel\].*?\n\n", "", portal.profile())
-        told = replay([two_changes], parse(text, {}), options_for(tmp_path))
+    told = replayed(two_changes, tmp_path, variants=variants, edit=without_channel)
 
     changes = [one for one in capture.read(tmp_path / "exchanges.jsonl") if one.request.path.endswith(CHANGE)]
     states = [
@@ -106,12 +105,10 @@ def test_bodies_that_nobody_can_decrypt_are_sent_as_they_were(tmp_path: Path, is
 @pytest.fixture(scope="module")
 def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sign-in as a browser saves it, with the tokens as they were."""
-    path = tmp_path_factory.mktemp("raw") / "sign-in.jsonl"
     with connected() as (portal, seen, _running):
         token = portal.account("admin").fresh_sign_in().token
         assert portal.call(PROFILE, token=token).success
-    path.write_bytes(b"".join(msgspec.json.encode(exchange) + b"\n" for exchange in seen))
-    return path
+    return written(tmp_path_factory.mktemp("raw") / "sign-in.jsonl", *seen)
 
 
 def test_an_opaque_token_in_place_of_a_jwt_breaks_and_names_the_rule(raw: Path, tmp_path: Path) -> None:

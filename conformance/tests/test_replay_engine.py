@@ -58,20 +58,8 @@ class NoCode:
 
 ROLES = "GET /web/v1/system/roles"
 COMPLETE = "POST /web/v1/system/auth/login/complete"
-NAMES = [
-    *FIELDS,
-    *ENDINGS,
-    "access_token",
-    "New-Password",
-    "sa\u00e9secret",
-    'a"secret',
-    "a\\secret",
-    "a\nsecret",
-    "roleName",
-    "code",
-    "otp",
-    "description",
-]
+WORDS = "access_token New-Password sa\u00e9secret roleName code otp description"
+NAMES = [*FIELDS, *ENDINGS, *WORDS.split(), 'a"secret', "a\\secret", "a\nsecret"]
 
 
 def placed(name: str, value: Json, dice: random.Random) -> Exchange:

@@ -29,13 +29,6 @@ def from_templates(steps: list[ReplayStep]) -> list[Attempt]:
     return [step.attempt for step in steps if step.attempt is not None and step.attempt.rebuilt is None]
 
 
-def recognised(steps: list[ReplayStep]) -> list[Exchange]:
-    """The exchanges whose response was recognised by its bytes, and not decoded."""
-    return [
-        step.attempt.live for step in steps if isinstance(step, RepeatedStep) and step.attempt is not None
-    ]
-
-
 def test_reads_that_repeat_are_sent_from_a_template_each_under_an_id_of_its_own(
     polled: Path, tmp_path: Path
 ) -> None:
@@ -44,6 +37,7 @@ def test_reads_that_repeat_are_sent_from_a_template_each_under_an_id_of_its_own(
     repeated = from_templates(steps)
     assert result.tally.counts == {State.SAME: result.tally.wanted}
     assert len(repeated) >= 20
+    assert sum(isinstance(step, RepeatedStep) for step in steps) >= 10, "recognised by their bytes"
     operations = {attempt.live.request.operation for attempt in repeated}
     assert {each.impact for each in operations if each} == {"read-only"}
     assert not [each for each in operations if each is None or "/auth/" in each.path]
@@ -54,26 +48,6 @@ def test_reads_that_repeat_are_sent_from_a_template_each_under_an_id_of_its_own(
         head, target = send.head.decode(), send.request.url.partition("://")[2].partition("/")[2]
         assert head.startswith(f"{send.request.method} /{target} HTTP/1.1\r\n")
         assert all(f"\r\n{name}: {value}\r\n" in head for name, value in send.request.headers)
-
-
-@pytest.mark.parametrize("variants", [(), ("gzip",), ("chunked", "header-case", "further-headers")])
-def test_a_response_that_is_recognised_by_its_bytes_is_recorded_as_one_that_is_decoded(
-    variants: tuple[str, ...], polled: Path, tmp_path: Path
-) -> None:
-    _, steps = steps_of(polled, tmp_path, variants=variants)
-
-    # The length of a packed body varies by chance, which its head shows.
-    assert len(recognised(steps)) >= (0 if variants == ("gzip",) else 10)
-    written = {exchange.n: exchange for exchange in capture.read(tmp_path / "exchanges.jsonl")}
-    for live in recognised(steps):
-        assert live.response is not None
-        line = written[live.n]
-        assert line.response is not None
-        assert line.request.url == live.request.url
-        assert line.request.header("x-request-id") == live.request.header("x-request-id")
-        assert line.response.headers == live.response.headers
-        assert line.response.body == live.response.body
-        assert live.data == live.response.body["data"]
 
 
 SEED = 11

@@ -13,7 +13,6 @@ SHOWN_BY_THE_VISIT = [
         "a-file-has-another-hash-at-each-read": "data.etag",
         "a-file-is-created-when-it-is-read": "data.createdAt",
         "a-password-signs-in-in-any-case": "status",
-        "revoked-authenticator-is-offered": "data.mfaMethods",
         "subject-of-the-token-is-the-email": "data.accessToken",
         "the-history-counts-one-more": "data.pagination.totalRecords",
     },
@@ -21,7 +20,6 @@ SHOWN_BY_THE_VISIT = [
     {"a-mailed-code-is-an-authenticators": "status"},
     {"the-history-is-everybodys": "data.items[2].bizId"},
     {"a-password-signs-in-without-its-last-letter": "status"},
-    {"emailed-code-refused": "status"},
 ]
 """What shows only in times, or where somebody reads twice, mistakes a password or a code, or is not
 alone; and where."""

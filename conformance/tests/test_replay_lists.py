@@ -237,9 +237,8 @@ def test_a_session_is_surely_the_replays_where_none_but_its_own_began_meanwhile(
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An administrator looks for somebody by email, and writes a remark."""
-    with recorder(
-        out := tmp_path_factory.mktemp("aligned") / "traffic.jsonl", open_channel=True, seed=SEED
-    ) as (walker, _):
+    out = tmp_path_factory.mktemp("aligned") / "traffic.jsonl"
+    with recorder(out, open_channel=True, seed=SEED) as (walker, _):
         walker.sign_in(walker.accounts["admin"])
         found = walker.post("/accounts/admin/query", {"pageSize": 5})["data"]["accounts"][-1]
         (found,) = walker.post("/accounts/admin/query", {"email": found["accountEmail"]})["data"]["accounts"]

@@ -22,8 +22,7 @@ from conformance.report.across.baseline_rows import load
 from conformance.spec import BY_KEY
 from conformance.spec import endpoints as op
 from conformance.tests.replays import Replaying, comparer_of, recorder, replayed
-from conformance.tests.sample_run import envelope
-from conformance.tests.traffic import answer
+from conformance.tests.traffic import answer, refusal
 from conformance.traffic.exchange import Exchange
 
 BREAKING = [
@@ -179,10 +178,6 @@ def unmasked(shown: str) -> Difference:
     return Difference("value", ("data", "items", 0, "emailConfig", "password"), "******", shown)
 
 
-def refused(key: str, code: str, status: int) -> Exchange:
-    return answer(key, body=envelope(None, code=code, success=False), status=status)
-
-
 @pytest.mark.parametrize(
     ("key", "difference", "meaning"),
     [
@@ -232,16 +227,16 @@ def test_a_response_that_lost_what_a_recorded_request_takes_from_it_breaks_the_c
     ("recorded", "live", "basis"),
     [
         (
-            refused(op.LOGIN_MFA_SEND, "AUTH.MFA_SEND_COOLDOWN", 429),
+            refusal(op.LOGIN_MFA_SEND, "AUTH.MFA_SEND_COOLDOWN", 429),
             answer(op.LOGIN_MFA_SEND, {"sent": True}),
             "AUTH.MFA_SEND_COOLDOWN is stated here (LOGIN-025",
         ),
         (
             answer(op.TRANSFER_ORDERS, {}),
-            refused(op.TRANSFER_ORDERS, "4030", 403),
+            refusal(op.TRANSFER_ORDERS, "4030", 403),
             "the endpoint is stated to need a bot challenge",
         ),
-        (answer(op.ROLES, {}), refused(op.ROLES, "4030", 403), "which further"),
+        (answer(op.ROLES, {}), refusal(op.ROLES, "4030", 403), "which further"),
     ],
 )
 def test_a_refusal_that_comes_or_goes_names_the_rule_or_the_gap(
@@ -440,7 +435,7 @@ def test_what_is_permitted_or_accepted_is_counted_by_its_reason_after_what_break
 
 def not_found(key: str, code: str = "RESOURCE.NOT_FOUND", account: str | None = "admin") -> ReplayedExchange:
     """An endpoint that answered, and is not found any more."""
-    return ReplayedExchange(1, answer(key, {}), refused(key, code, 404), account=account)
+    return ReplayedExchange(1, answer(key, {}), refusal(key, code, 404), account=account)
 
 
 def served(*keys: str, account: str | None = "admin") -> ServedCallers:

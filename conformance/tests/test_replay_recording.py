@@ -11,7 +11,6 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.errors import CaptureError, UsageError
-from conformance.replay import replay
 from conformance.replay.compare.outcome import State
 from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.plan import ReplayPlan, ReplaySelection
@@ -19,14 +18,12 @@ from conformance.replay.recording.shares import SharedPlan, partition
 from conformance.replay.recording.store import Store
 from conformance.replay.recording.turns import turns_of
 from conformance.spec import endpoints as op
-from conformance.target.profile.model import parse
 from conformance.tests.polling import poll, recording_of
-from conformance.tests.replays import options_for, profile_of, recorder, rewritten, without_clock, written
+from conformance.tests.replays import recorder, replayed, rewritten, without_clock, written
 from conformance.tests.scripted_client import Walker
 from conformance.tests.traffic import NO_TOKEN, answer
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange, Request
-from reference_impl import serve as reference
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +85,7 @@ def test_what_was_recorded_at_several_hosts_is_named_and_one_can_be_chosen(tmp_p
 
 
 def test_a_token_without_a_source_is_not_sent_to_an_endpoint_that_is_not_described(tmp_path: Path) -> None:
-    with reference.start() as portal:
-        result = replay([two_hosts(tmp_path)], profile_of(portal), options_for(tmp_path / "out"))
+    result = replayed(two_hosts(tmp_path), tmp_path / "out")
 
     assert result.tally.counts[State.NOT_REPLAYABLE] == 1
     sent = [exchange.request.path for exchange in capture.read(tmp_path / "out" / "exchanges.jsonl")]
@@ -121,10 +117,8 @@ def plan_of(recording: Path) -> dict[str, object]:
 @pytest.fixture(scope="module")
 def eight_browsers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Eight browsers of three people who read what others of them write, sign out and renew their tokens."""
-    with recorder(out := tmp_path_factory.mktemp("recording") / "traffic.jsonl", open_channel=True) as (
-        walker,
-        portal,
-    ):
+    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
+    with recorder(out, open_channel=True) as (walker, portal):
         accounts = walker.accounts
         walkers = [walker.browser(f"browser-{n}") for n in range(8)]
         for at, walker in enumerate(walkers):
@@ -168,9 +162,7 @@ def take_turns(admin: Walker, walkers: list[Walker]) -> None:
 def test_nothing_false_is_reported_at_any_concurrency(
     eight_browsers: Path, tmp_path: Path, concurrency: int
 ) -> None:
-    with reference.start() as portal:
-        profile = parse(without_clock(portal.profile()), {})
-        told = replay([eight_browsers], profile, options_for(tmp_path, concurrency=concurrency))
+    told = replayed(eight_browsers, tmp_path, edit=without_clock, concurrency=concurrency)
 
     assert [(one.endpoint, one.path, one.recorded, one.replayed) for one in told.run.regressions] == []
     assert told.tally.counts == {State.SAME: told.tally.wanted}
@@ -216,9 +208,7 @@ def test_a_rename_keeps_its_place_among_the_listings_that_show_the_name(
         waits = [
             (plan.endpoint(at), [plan.endpoint(each) for each in turn]) for at, turn in turns_of(plan).items()
         ]
-    with reference.start() as portal:
-        profile = parse(without_clock(portal.profile()), {})
-        told = replay([renamed], profile, options_for(tmp_path, concurrency=4))
+    told = replayed(renamed, tmp_path, edit=without_clock, concurrency=4)
 
     assert [turn.count(op.INVITATIONS) for name, turn in waits if name == op.PROFILE_UPDATE] == [2, 2, 2]
     assert [name for name, turn in waits if op.PROFILE_UPDATE in turn] == [op.INVITATIONS] * 4

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from conformance import record
-from conformance.replay import ReplayResult, replay
+from conformance.replay import ReplayResult
 from conformance.replay.compare.outcome import State
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec import endpoints as op
-from conformance.tests.replays import options_for, profile_of, recorded, replayed, rewritten
+from conformance.tests.replays import profile_of, recorded, replayed, rewritten
 from conformance.tests.scripted_client import Walker
 from reference_impl import serve as reference
 
@@ -52,8 +52,7 @@ def visit_to_another(out: Path, *variants: str, renames: bool = False) -> Path:
 
 def replayed_alike(other_account: Path, out: Path, *variants: str) -> ReplayResult:
     """The replay on a portal with the recorded ids."""
-    with reference.start(seed=SEED, variants=variants) as portal:
-        return replay([other_account], profile_of(portal), options_for(out))
+    return replayed(other_account, out, seed=SEED, variants=variants)
 
 
 @pytest.mark.parametrize("variants", [(), (COUNTED,)], ids=["unique ids", "counted ids"])

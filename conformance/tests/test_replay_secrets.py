@@ -210,9 +210,8 @@ def sign_in_by_code(walker: Walker, account: dict[str, str], code: str) -> None:
 @pytest.fixture(scope="module")
 def factors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Somebody who signs in by mail sets an authenticator up, signs in with it and with a backup code."""
-    with recorder(
-        out := tmp_path_factory.mktemp("recording") / "factors.jsonl", choices=WITH_BACKUP_CODES
-    ) as (walker, portal):
+    out = tmp_path_factory.mktemp("recording") / "factors.jsonl"
+    with recorder(out, choices=WITH_BACKUP_CODES) as (walker, portal):
         spare = walker.accounts["spare"]
         other = walker.browser("fingerprint-0002")
         walker.sign_in(spare)

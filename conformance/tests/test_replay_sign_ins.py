@@ -13,10 +13,16 @@ import pytest
 
 from conformance.replay import replay
 from conformance.replay.compare.outcome import State
-from conformance.replay.engine.step import ReplayStep
 from conformance.spec.endpoints import COUNTRIES, LOGIN_MFA_SEND, PASSWORD_CHANGE
-from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for, profile_of, recorder, replayed, rewritten, written
+from conformance.tests.replays import (
+    options_for,
+    profile_of,
+    recorder,
+    replayed,
+    rewritten,
+    steps_of,
+    written,
+)
 from conformance.tests.scripted_client import Walker
 from conformance.tests.traffic import NO_TOKEN, NOW, answer
 from conformance.traffic import capture
@@ -65,12 +71,13 @@ def test_a_refused_code_that_certainly_came_for_the_sign_in_is_the_targets(
     tmp_path: Path, url: str, paths: list[str]
 ) -> None:
     """An inbox that is not asked for one address may show another one's code."""
-    with recorder(out := tmp_path / "one.jsonl") as (walker, portal):
+    with recorder(out := tmp_path / "one.jsonl") as (walker, _):
         walker.sign_in(walker.accounts["spare"])
 
-    with reference.start(faults=["emailed-code-refused"]) as portal:
-        text = portal.profile().replace("/inbox/{email}", f"/inbox/{url}")
-        told = replay([out], parse(text, {}), options_for(tmp_path / "reports"))
+    def edit(profile: str) -> str:
+        return profile.replace("/inbox/{email}", f"/inbox/{url}")
+
+    told = replayed(out, tmp_path / "reports", faults=["emailed-code-refused"], edit=edit)
 
     assert [regression.path for regression in told.run.regressions] == paths
     assert all("LOGIN-028" in regression.basis for regression in told.run.regressions)
@@ -84,22 +91,18 @@ def mistaken(password: str) -> list[str]:
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_password_is_mistaken_as_it_was(tmp_path: Path, is_first: bool) -> None:
     """In a recording that hides it as well, whether it was mistaken before the right one or after it."""
-    out, sent = tmp_path / "one.jsonl", []
-    with recorder(out) as (walker, portal):
+    with recorder(out := tmp_path / "one.jsonl") as (walker, _):
         account = walker.accounts["admin"]
         tried = [*mistaken(account["password"]), account["password"]]
         for password in tried if is_first else reversed(tried):
             walker.post("/auth/login/initiate", {"email": account["email"], "password": password})
 
-    def note(step: ReplayStep) -> None:
-        assert step.attempt is not None
-        sent.append(step.attempt.live.request.body["password"])
-
-    with reference.start() as portal:
-        told = replay([out], profile_of(portal), options_for(tmp_path / "reports"), on_step=note)
-        right = profile_of(portal).accounts["admin"].password
+    portals: list[reference.Running] = []
+    told, steps = steps_of(out, tmp_path / "reports", prepare=portals.append)
+    right = profile_of(portals[0]).accounts["admin"].password
 
     assert told.run.regressions == []
+    sent = [step.attempt.live.sent["password"] for step in steps if step.attempt]
     sent = sent if is_first else sent[::-1]
     assert sent[0] == right.swapcase()
     assert sent[1][:-1] == right[:-1]
@@ -270,8 +273,7 @@ def test_a_record_of_the_profile_that_stands_for_a_recorded_one_is_named(tmp_pat
 
 def test_secrets_within_other_texts_and_paths_are_live(tmp_path: Path) -> None:
     """A name that holds a password comes back as it was sent; a path that holds one is no path otherwise."""
-    out, sent = tmp_path / "within.jsonl", []
-    with recorder(out) as (walker, portal):
+    with recorder(out := tmp_path / "within.jsonl") as (walker, _):
         admin = walker.accounts["admin"]
         walker.sign_in(admin)
         for name in (f"Ada {admin['password']}", "Ada"):
@@ -280,12 +282,8 @@ def test_secrets_within_other_texts_and_paths_are_live(tmp_path: Path) -> None:
         walker.get(f"/no-such-thing/{admin['password']}")
     assert admin["password"] not in out.read_text(encoding="utf-8")
 
-    def note(step: ReplayStep) -> None:
-        assert step.attempt is not None
-        sent.append(step.attempt.send.request.url)
-
-    with reference.start() as portal:
-        result = replay([out], profile_of(portal), options_for(tmp_path / "reports"), on_step=note)
+    result, steps = steps_of(out, tmp_path / "reports")
 
     assert result.run.regressions == []
-    assert "[" not in sent[-1]
+    assert steps[-1].attempt is not None
+    assert "[" not in steps[-1].attempt.send.request.url

@@ -26,11 +26,10 @@ LATER = NOW + timedelta(days=40)
 def differing(key: str, old: Json, new: Json, *, began: float | None = None) -> list[tuple[str, str]]:
     """The places and kinds of differences: a response of now, and one of forty days later. The recording and
     the replay ``began`` so many seconds before it."""
-    body = envelope(data=new, timestamp=int(LATER.timestamp() * 1000))
-    pair = ReplayedExchange(1, answer(key, old), answer(key, body=body, started=LATER))
+    read = pair(key, old, new)
     before = Clocks(0.0, 0.0) if began is None else Clocks(NOW.timestamp() - began, LATER.timestamp() - began)
-    differences = comparer_of(began=before).compare(pair).differences
-    assert {Meanings().of(pair, each).meaning for each in differences} <= {"breaking"}
+    differences = comparer_of(began=before).compare(read).differences
+    assert {Meanings().of(read, each).meaning for each in differences} <= {"breaking"}
     return [(each.path, each.kind) for each in differences]
 
 
@@ -132,8 +131,7 @@ RECORD = "e0e3f0a5-0d1c-4b7e-9d3a-64b3e8a3a5a1"
 
 
 @pytest.mark.parametrize(
-    ("dated", "expected"),
-    [(-300 * 86_400.0, [("data.updatedAt", "time")]), (-500.0, []), (3.0, [])],
+    ("dated", "expected"), [(-300 * 86_400.0, [("data.updatedAt", "time")]), (-500.0, []), (3.0, [])]
 )
 def test_a_change_dates_its_record_as_it_did_when_recorded(
     dated: float, expected: list[tuple[str, str]]
@@ -340,12 +338,8 @@ def test_a_time_that_moves_may_be_the_same_twice_as_far_as_it_is_written(
     time: Json, next_time: Json, apart: float, is_broken: bool
 ) -> None:
     first, second = {"at": {"sentAt": time}}, {"at": {"sentAt": next_time}}
-    reads = [
-        replace(read, recorded=_later(answer(op.FILE, first), at * apart))
-        for at, read in enumerate(pairs(op.FILE, (first, first), (first, second)))
-    ]
 
-    assert (broken(reads) != []) is is_broken
+    assert (broken(pairs(op.FILE, (first, first), (first, second), apart=apart)) != []) is is_broken
 
 
 def test_a_record_is_compared_with_itself_wherever_it_stands() -> None:

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import dask
-import msgspec
 import pytest
 from distributed import Client, LocalCluster
 from msgspec.structs import replace as changed
@@ -44,7 +43,7 @@ from conformance.replay.workers import (
     replay_share,
 )
 from conformance.report.model.run import Run
-from conformance.tests.replays import options_for, profile_of, recorded_visit, recorder
+from conformance.tests.replays import options_for, profile_of, recorded_visit, recorder, written
 from conformance.tests.spoiling import spoilt
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange, Json
@@ -93,9 +92,6 @@ def processes(scheduler: str) -> dict[str, int]:
     with Client(scheduler, set_as_default=False) as client:
         client.wait_for_workers(2, timeout=60)
         return dict(client.run(os.getpid))
-
-
-# --- tasks
 
 
 def test_a_task_whose_workers_all_die_is_lost(mortal: str, tmp_path: Path) -> None:
@@ -153,10 +149,7 @@ def test_a_cluster_that_loses_all_workers_is_given_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "address, expected",
-    [
-        ("somewhere", "is no address of a scheduler"),
-        ("tcp://127.0.0.1:1", "no scheduler answers there"),
-    ],
+    [("somewhere", "is no address of a scheduler"), ("tcp://127.0.0.1:1", "no scheduler answers there")],
 )
 def test_a_scheduler_that_is_not_there_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str, expected: str
@@ -176,9 +169,6 @@ def test_the_extra_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.
             pass
 
 
-# --- check
-
-
 @pytest.fixture(scope="module")
 def visit(tmp_path_factory: pytest.TempPathFactory) -> list[Exchange]:
     """What the recorder wrote of one visit."""
@@ -194,10 +184,10 @@ def captures(visit: list[Exchange], tmp_path_factory: pytest.TempPathFactory) ->
     wrong = [spoilt(dice.choice(visit), dice) for _ in range(100)]
     first = [changed(each, n=next(numbers)) for each in [*visit, *wrong, *foreign, *visit]]
     files = [
-        written(folder / "1.jsonl", first[:150]),
-        written(folder / "2.jsonl", first[150:]),
-        written(folder / "3.jsonl", [*wrong, *visit]),
-        written(folder / "4.jsonl", visit),
+        written(folder / "1.jsonl", *first[:150]),
+        written(folder / "2.jsonl", *first[150:]),
+        written(folder / "3.jsonl", *wrong, *visit),
+        written(folder / "4.jsonl", *visit),
     ]
     packed = folder / "4.jsonl.gz"
     packed.write_bytes(gzip.compress(files[3].read_bytes()))
@@ -206,11 +196,6 @@ def captures(visit: list[Exchange], tmp_path_factory: pytest.TempPathFactory) ->
 
 def elsewhere(exchange: Exchange) -> Json:
     return changed(exchange.request, url="http://elsewhere.example.test/metrics")
-
-
-def written(path: Path, exchanges: list[Exchange]) -> Path:
-    path.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in exchanges))
-    return path
 
 
 def results(out: Path) -> Json:
@@ -252,7 +237,7 @@ def test_what_is_read_from_addresses_is_redacted_as_one_process_redacts_files(
 ) -> None:
     raw = "kVx8Q2mZr71LpWq0TnYc5sHd3Jf"
     sent = changed(visit[9].request, headers=[("authorization", f"Bearer {raw}")])
-    files = [*captures, written(tmp_path / "raw.jsonl", [*visit[:9], changed(visit[9], request=sent)])]
+    files = [*captures, written(tmp_path / "raw.jsonl", *visit[:9], changed(visit[9], request=sent))]
 
     check(files, CheckOptions(out=tmp_path / "one"))
     addresses = [f"local://{file}" for file in files]
@@ -329,9 +314,6 @@ def test_what_was_judged_before_an_interrupt_is_reported(
     assert (run.exit_code, run.notes[0]) == (ExitCode.INTERRUPTED, "Interrupted after 100 exchanges.")
     assert len(begun) <= 100
     assert begun == whole[: len(begun)]
-
-
-# --- replay
 
 
 @pytest.fixture(scope="module")

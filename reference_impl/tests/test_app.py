@@ -29,22 +29,8 @@ BODIES: dict[str, bytes] = {
     "infinite": b'{"page":1e999}',
     "byte order mark": b"\xef\xbb\xbf{}",
 }
-VALUES: tuple[Any, ...] = (
-    None,
-    True,
-    -1,
-    2**63,
-    2**70,
-    1.5,
-    "",
-    "\0",
-    "💥" * 300,
-    [],
-    {},
-    [None],
-    {"code": []},
-    "x" * 70_000,
-)
+NUMBERS, WORDS = (-1, 2**63, 2**70, 1.5), ("", "\0", "💥" * 300, "x" * 70_000)
+VALUES: tuple[Any, ...] = (None, True, *NUMBERS, *WORDS, [], {}, [None], {"code": []})
 LOGOUT_LAST = sorted(ROWS, key=lambda row: row.path.endswith("/logout"))
 """Of one session all endpoints are called: the one that ends it at the end."""
 

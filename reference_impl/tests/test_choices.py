@@ -61,10 +61,6 @@ def orders(client: Client, **query: Any) -> Any:
     return client.verified().get(f"{ORDERS}/{client.seeded.ids['workspace']}", **query)
 
 
-def unfinished(client: Client) -> set[str]:
-    return {order["statusName"] for order in orders(client, size=100)["content"] if not order["completedAt"]}
-
-
 def page_99(client: Client) -> tuple[int, int]:
     page = client.post(ACCOUNTS, {"page": 99})
     return page["currentPage"], len(page["accounts"])
@@ -174,13 +170,8 @@ SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
     ),
     ({"success_message": "SUCCESS"}, lambda admin: admin.ask("GET", PROFILE).json()["message"], "SUCCESS"),
     ({"null_fields": False}, lambda admin: "accountRemark" in admin.get(PROFILE), False),
-    (
-        {"fraction_digits": 9},
-        lambda admin: len(admin.get(PROFILE)["createdAt"]),
-        len("2026-01-02T03:04:05.123456789Z"),
-    ),
+    ({"fraction_digits": 9}, lambda admin: len(admin.get(PROFILE)["createdAt"].partition(".")[2]), 10),
     *(({"access_token": name}, algorithm, name) for name in ("RS256", "ES256")),
-    ({"access_token": "opaque"}, lambda admin: "." in token(admin), False),
     (
         {"account_status_at_sign_in": "always"},
         lambda admin: data_of(admin.initiate("admin"))["accountStatus"]["code"],
@@ -214,8 +205,6 @@ SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
     ({"page_negative": "first"}, lambda admin: admin.post(ACCOUNTS, {"page": -5})["currentPage"], 0),
     ({"sort_unknown": "ignored"}, lambda admin: orders(admin, sort="unknown,desc") == orders(admin), True),
     ({"changes_answer": "created"}, lambda admin: admin.post(GRANTS, SINGAPORE)["currencyCode"], "SGD"),
-    ({"changes_answer": "null"}, lambda admin: admin.post(GRANTS, SINGAPORE), None),
-    ({"changes_answer": "empty"}, lambda admin: admin.post(GRANTS, SINGAPORE), {}),
     ({"changes_answer": "success"}, lambda admin: admin.post(WHITELIST, {"ips": []}), {"success": True}),
     (
         {"changes_answer": "resource", "whitelist_entries": "objects"},
@@ -229,11 +218,9 @@ SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
         ),
         True,
     ),
-    ({"unfinished_orders": True}, unfinished, {"PROCESSING"}),
     ({"statuses_required": True}, lambda admin: refusal_of(admin.ask("GET", INVITATIONS)), INVALID),
     ({"workspaces_mine": "items"}, lambda admin: len(admin.get(WORKSPACES)["items"]), 2),
     ({"workspaces_mine": "workspaces"}, lambda admin: len(admin.get(WORKSPACES)["workspaces"]), 2),
-    ({"workspaces_mine": "page"}, lambda admin: len(admin.get(WORKSPACES)["items"]), 2),
     (
         {"orders_of_unknown_workspace": "empty"},
         lambda admin: admin.verified().get(f"{ORDERS}/unknown")["totalElements"],
@@ -244,7 +231,6 @@ SHOWN: tuple[tuple[dict[str, Any], Callable[[Client], object], object], ...] = (
     ({"permission_items": "codes"}, permissions, list(PERMISSIONS)),
     ({"label_style": "key"}, lambda admin: wallet_status(admin)["label"], "enum.wallet_statuses.active"),
     ({"descriptions": True}, lambda admin: "description" in wallet_status(admin), True),
-    ({"constants_complete": False}, lambda admin: len(admin.get(COUNTRIES)), 2),
     ({"constants_public": True}, lambda admin: bool(admin.but(Authorization=None).get(COUNTRIES)), True),
     ({"public_key_format": "pem"}, public_key, str),
     ({"public_key_format": "jwk"}, public_key, dict),
