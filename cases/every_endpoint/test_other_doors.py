@@ -46,12 +46,7 @@ class Door:
     method: str = "GET"
 
     def open(
-        self,
-        portal: Portal,
-        path: str,
-        *,
-        token: str | None = None,
-        headers: Mapping[str, str | None] = {},
+        self, portal: Portal, path: str, *, token: str | None = None, headers: Mapping[str, str | None] = {}
     ) -> Exchange:
         front, _, last = path.rpartition("/")
         words = {

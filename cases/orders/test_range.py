@@ -77,10 +77,7 @@ def test_a_range_begins_and_ends_where_it_is_asked_to(portal: Portal, verify: Ve
 
 
 def _verify_reaches(
-    verify: Verify,
-    answer: Exchange,
-    within: list[datetime],
-    furthest: Callable[[list[datetime]], datetime],
+    verify: Verify, answer: Exchange, within: list[datetime], furthest: Callable[[list[datetime]], datetime]
 ) -> None:
     """Whether a range goes as far as the furthest of the orders that lie within it, to the hour."""
     shown = times(answer)

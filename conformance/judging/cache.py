@@ -16,15 +16,7 @@ from conformance.checks.envelope import ENVELOPE
 from conformance.judging.dispatch import CheckSet, Route
 from conformance.judging.judge import Judge, verdicts_of
 from conformance.spec.operations import UNDESCRIBED
-from conformance.traffic.exchange import (
-    ABSENT,
-    NO_ENVELOPE,
-    SECURE_SESSION,
-    Exchange,
-    Json,
-    Request,
-    placed,
-)
+from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, SECURE_SESSION, Exchange, Json, Request, placed
 from conformance.traffic.facts import called
 from conformance.verdicts.findings import endpoint_of
 from conformance.verdicts.verdicts import NO_VERDICTS, Verdicts, combined

@@ -41,12 +41,7 @@ from conformance.verdicts.coverage import Coverage, coverage_from
 from conformance.verdicts.findings import NOT_SELECTED, Finding, Ledger, Observation, OtherPlace, Verdict
 from conformance.verdicts.selection import RuleSelection
 from conformance.verdicts.verdicts import OWN_RULE
-from conformance.work.merged_replays import (
-    exceeded_limits,
-    notes_of_replays,
-    replay_details,
-    too_little,
-)
+from conformance.work.merged_replays import exceeded_limits, notes_of_replays, replay_details, too_little
 from conformance.work.totals import NO_EXCHANGE, NO_REQUEST, TrafficTotals
 
 RESULTS, EXCHANGES = "results.json", "exchanges.jsonl"

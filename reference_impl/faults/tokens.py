@@ -352,12 +352,7 @@ def _without_a_signature(operation: str, kind: str) -> Change:
     return rewritten(showing, operation)
 
 
-_PERSONAL = {
-    "profile": op.PROFILE,
-    "own-invitations": op.OWN_INVITATIONS,
-    "roles": op.ROLES,
-    "file": op.FILE,
-}
+_PERSONAL = {"profile": op.PROFILE, "own-invitations": op.OWN_INVITATIONS, "roles": op.ROLES, "file": op.FILE}
 
 ROWS = {
     "LOGOUT-006 a-logout-counts-too-many": reported(op.LOGOUT, "", terminatedSessions=77),

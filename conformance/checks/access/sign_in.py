@@ -89,11 +89,7 @@ def _begins_or_sends(exchange: Exchange) -> bool:
     return _by_mail(exchange) or (exchange.success and key_of(exchange) == op.LOGIN_INITIATE)
 
 
-@check(
-    "LOGIN-025",
-    on=answers(op.LOGIN_INITIATE, op.LOGIN_MFA_SEND).where(_begins_or_sends),
-    remembers=True,
-)
+@check("LOGIN-025", on=answers(op.LOGIN_INITIATE, op.LOGIN_MFA_SEND).where(_begins_or_sends), remembers=True)
 def a_send_during_the_cooldown_is_refused(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Between two sends for one session less than the cooldown passed, on every clock that shows.
 

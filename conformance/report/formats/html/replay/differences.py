@@ -35,10 +35,7 @@ TITLES = {
         "Permitted changes",
         "The specification leaves them open, and a tolerant client does not care.",
     ),
-    "drift": (
-        "Drift",
-        "State, time and data: what differs from one replay of the same build to the next.",
-    ),
+    "drift": ("Drift", "State, time and data: what differs from one replay of the same build to the next."),
     "": ("Regressions", "The answers are other ones than were recorded."),
 }
 """The groups, the gravest first, each with what it means."""
