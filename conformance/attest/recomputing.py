@@ -14,7 +14,6 @@ from pathlib import Path
 
 from conformance.checks import CHECKS
 from conformance.judging import judge_of, watch
-from conformance.report.model import evidence
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, finding_entry
 from conformance.spec import REQUIREMENTS
 from conformance.traffic import capture
@@ -43,9 +42,9 @@ class Recomputed:
 
 def recomputed(run: Run, exchanges: Path) -> Recomputed:
     """The verdicts of the exchanges beside those of the results. CaptureError: an exchange cannot be read."""
-    ledger = judged(run, exchanges)
+    ledger, number = judged(run, exchanges)
     entries = {each.signature: each for each in map(finding_entry, ledger.findings)}
-    differences = (_beyond(run, exchanges), _new(run, entries), _gone(run, entries))
+    differences = (_beyond(run, number), _new(run, entries), _gone(run, entries))
     result = Recomputed(other=list(chain(*differences)))
     verdicts = {each.requirement.id: each.verdict.value for each in ledger.results()}
     for row in run.requirements:
@@ -54,23 +53,24 @@ def recomputed(run: Run, exchanges: Path) -> Recomputed:
     return result
 
 
-def judged(run: Run, exchanges: Path) -> Ledger:
-    """What the checks decide; what several answers say of the same thing, where it was compared before."""
+def judged(run: Run, exchanges: Path) -> tuple[Ledger, int]:
+    """What the checks decide, and of how many exchanges; what several answers say of the same thing, where it
+    was compared before."""
     cases = (case for row in run.requirements for case in row.cases)
     model = run.command == "run" or not OF_MODEL.isdisjoint(cases)
-    ledger = Ledger(REQUIREMENTS)
+    ledger, number = Ledger(REQUIREMENTS), 0
     judge = watch(ledger, judge=judge_of(model=model))
     with rare_garbage_collection():
         for exchange in capture.read(exchanges) if exchanges.exists() else ():
             judge(exchange)
-    return ledger
+            number += 1
+    return ledger, number
 
 
-def _beyond(run: Run, exchanges: Path) -> Iterator[str]:
+def _beyond(run: Run, number: int) -> Iterator[str]:
     """Findings that name an exchange that is not there."""
-    read = evidence.read(exchanges, ())
     for finding in run.findings:
-        if not all(1 <= number <= read.total for number in finding.exchanges):
+        if not all(1 <= each <= number for each in finding.exchanges):
             yield f"{finding.requirement}: its finding names an exchange that is not there."
 
 

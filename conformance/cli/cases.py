@@ -90,9 +90,8 @@ def _folder(options: Options) -> Path:
     if options.rerun and not options.out:
         return repeat_folder(out)
     is_selected = options.rerun or options.only or options.skip
-    if (is_selected or any(word.startswith(SELECTING) for word in options.further)) and holds_whole_report(
-        out
-    ):
+    is_selected = is_selected or any(word.startswith(SELECTING) for word in options.further)
+    if is_selected and holds_whole_report(out):
         return opt.beside_whole_run(out, out / AGAIN, "rerun" if options.rerun else "selection")
     return out
 

@@ -100,24 +100,30 @@ def stays(out: Path, folder: Path, what: str) -> str:
     return f"{out} has the report of a whole run, which stays: this {what} writes to {folder}."
 
 
-def holds_whole_run(out: Path) -> bool:
-    """Whether a folder has the report of a run of all cases, which a check or a replay is not to replace."""
-    last = last_in(out)
-    return last is not None and last.command == "run" and not last.scope.selection
-
-
 def holds_whole_report(out: Path) -> bool:
     """Whether a folder has the report of a run of all cases, a check or a replay, which a selection is not to
     replace."""
-    last = last_in(out)
-    return last is not None and not last.scope.selection
+    return _whole_in(out) is not None
+
+
+def holds_whole_run(out: Path) -> bool:
+    """Whether a folder has the report of a run of all cases, which a check or a replay is not to replace."""
+    last = _whole_in(out)
+    return last is not None and last.command == "run"
 
 
 def holds_verdicts(out: Path) -> bool:
     """Whether a folder has the report of a run of all cases that decided anything, which a run that reaches
     no portal is not to replace."""
-    last = last_in(out) if holds_whole_run(out) else None
-    return last is not None and bool(last.summary.pass_ or last.summary.fail or last.summary.warn)
+    last = _whole_in(out)
+    decided = None if last is None or last.command != "run" else last.summary
+    return decided is not None and bool(decided.pass_ or decided.fail or decided.warn)
+
+
+def _whole_in(out: Path) -> Run | None:
+    """The run whose report a folder has; None where it is of a selection."""
+    last = last_in(out)
+    return None if last is None or last.scope.selection else last
 
 
 def last_in(out: Path) -> Run | None:

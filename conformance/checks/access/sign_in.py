@@ -100,9 +100,11 @@ def a_send_during_the_cooldown_is_refused(exchange: Exchange, memory: Memory) ->
     session = exchange.at("data.sessionId") if is_begun else _session_asked(exchange)
     if not isinstance(session, str):
         return
-    before = None if is_begun else memory.get(session)
+    if is_begun:
+        memory[session] = {}
+        return
+    before = memory.get(session)
     if before is None:
-        memory.update({session: {}} if is_begun else {})
         return
     if before and all(_passed(at, exchange) < before["cooldown"] - 1 for at in before["sent"]):
         yield is_refused(
