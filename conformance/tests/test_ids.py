@@ -87,8 +87,8 @@ def insert_an_endpoint(folder: Path) -> None:
     )
     replaced(
         reference / "faults/endpoints.py",
-        '    op.MFA: "OP-017",\n',
-        f'    "{INSERTED}": "OP-089",\n    op.MFA: "OP-017",\n',
+        "INSERTED: dict[str, str] = {}",
+        f'INSERTED = {{"{INSERTED}": "OP-089"}}',
     )
 
 
