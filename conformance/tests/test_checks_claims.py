@@ -50,4 +50,9 @@ PROOFS = [
         NAMING,
     ),
     Proof("TOKEN-028", profile_by("opaque-token"), NAMING, silent=True),
+    Proof(
+        "TOKEN-028",
+        profile_by(jwt(ctx={"tel": "555"}), accountPhone="555"),
+        profile_by(jwt(ctx={"tel": "+1 555-0100"}), accountPhone="+1 555 0100"),
+    ),
 ]

@@ -5,7 +5,7 @@ from typing import Any
 
 from reference_impl.changes import data_rewritten, rewritten
 from reference_impl.faults import operations as op
-from reference_impl.faults.fault import Call, from_call, reported, reported_in_last, served, turned
+from reference_impl.faults.fault import Call, from_call, reported, served, turned
 from reference_impl.faults.verbs import MFA_METHODS
 from reference_impl.wrappers import Answer, Seen
 
@@ -62,10 +62,10 @@ def _stated(field: str, **values: int) -> Callable[[dict[str, Any]], None]:
     return turn
 
 
-def _only_past_the_first_page(seen: Seen, answer: Answer) -> None:
-    if answer.body["success"] and answer.body["data"]["currentPage"] > 0:
-        for account in answer.body["data"]["accounts"]:
-            _stated("accountStatus", ACTIVE=10010302)(account)
+def _the_last_is_done(data: Any) -> Any:
+    for order in data["content"][-1:]:
+        order |= {"status": 2, "statusName": "DONE"}
+    return data
 
 
 OFF_BY_ONE = {
@@ -117,9 +117,6 @@ ROWS = {
     "STATE-001 account-status-of-another-list": turned(
         op.PROFILE, "", _stated("accountStatus", ACTIVE=10010301)
     ),
-    "STATE-001 account-status-wrong-past-the-first-page": rewritten(
-        _only_past_the_first_page, op.ACCOUNTS_QUERY
-    ),
     "STATE-002 institution-status-off-by-one": turned(
         op.INSTITUTION, "", _stated("institutionStatus", ACTIVE=10010404)
     ),
@@ -133,9 +130,7 @@ ROWS = {
     "STATE-006 type-statuses-swapped": turned(
         op.TYPES_QUERY, "items[]", _stated("typeStatus", ENABLED=80010302, DISABLED=80010301)
     ),
-    "STATE-007 completed-order-by-another-name": reported_in_last(
-        op.ORDERS, "content[]", status=2, statusName="DONE"
-    ),
+    "STATE-007 completed-order-by-another-name": data_rewritten(_the_last_is_done, op.ORDERS),
     "CONSTANT-064 mfa-methods-are-those-of-the-caller": served(MFA_METHODS, _of_the_caller),
     "CONSTANT-070 offsets-are-names-of-zones": reported(
         op.constants("timezones"), "[]", utcOffset="Asia/Shanghai"

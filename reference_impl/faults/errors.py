@@ -1,46 +1,21 @@
 """Errors: codes, statuses and bodies that are refused (chapter "Errors")."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Scope
 
 from reference_impl import wire
-from reference_impl.asked import read_body
-from reference_impl.changes import Change, chosen, refused_with, rewritten, together, wrapped
+from reference_impl.changes import Change, chosen, refused_with, rewritten, together
 from reference_impl.errors import INVALID, Refusal
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import Call, asked, erring, fielded, renamed, ruled, served
-from reference_impl.faults.requests import answer
+from reference_impl.faults.requests import rebodied
 from reference_impl.faults.verbs import null_for_unknown
 from reference_impl.portal import Portal
 from reference_impl.shapes import Body, Rule, anything, text
 from reference_impl.wrappers import Answer, Seen
-
-
-@dataclass
-class Bodies:
-    """Requests reach the portal with another body; None is a server error."""
-
-    app: ASGIApp
-    change: Callable[[bytes], bytes | None]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        octets = self.change(await read_body(receive, 1 << 20) or b"")
-        if octets is None:
-            body = {"success": False, "code": "INTERNAL", "message": "Something went wrong.", "data": None}
-            await answer(send, 500, wire.encoded(body))
-            return
-
-        async def changed() -> Message:
-            return {"type": "http.request", "body": octets, "more_body": False}
-
-        await self.app(scope, changed, send)
-
-
-def _bodies(operation: str, change: Callable[[bytes], bytes | None]) -> Change:
-    return wrapped(lambda app: Bodies(app, change), operation)
 
 
 def _is_json(octets: bytes) -> bool:
@@ -51,21 +26,28 @@ def _is_json(octets: bytes) -> bool:
     return True
 
 
+def _crashed_by_no_json(seen: Seen, answer: Answer) -> None:
+    if not _is_json(seen.asked.octets or b""):
+        answer.status = 500
+        answer.body |= {"code": "INTERNAL", "message": "Something went wrong."}
+
+
+def _object_for_a_list(scope: Scope, octets: bytes) -> bytes:
+    return b"{}" if _is_json(octets) and not octets.lstrip().startswith(b"{") else octets
+
+
 def _message_of_ga2031(seen: Seen, answer: Answer) -> None:
     if answer.body["code"] == "GA2031":
         answer.body["message"] = "No workspace is chosen."
 
 
-NOTHING = "nothing"
-
-
-def _null_is(operation: str, name: str, value: Any) -> Change:
+def _null_is_a_value(operation: str, name: str) -> Change:
     """A null stands for a value; a field that is left out does not."""
 
     def valued(body: Body) -> Body:
         if name not in body:
             raise Refusal(INVALID)
-        return body | {name: value} if body[name] is None else body
+        return body | {name: "nothing"} if body[name] is None else body
 
     lax = fielded(operation, name, lambda field: replace(field, required=False, nullable=True))
     return together(lax, asked(operation, valued))
@@ -95,16 +77,11 @@ def _denied_beside_the_code(seen: Seen, answer: Answer) -> None:
 ROWS = {
     "ERROR-007 no-workspace-is-404": refused_with("GA2031", status=404).at(op.CURRENT_WORKSPACE),
     "ERROR-012 ga2031-says-more-than-its-code": rewritten(_message_of_ga2031, op.CURRENT_WORKSPACE),
-    "ERROR-015 broken-json-is-a-server-error": _bodies(
-        op.INITIATE, lambda octets: octets if _is_json(octets) else None
-    ),
-    "ERROR-016 list-for-an-object-is-taken": _bodies(
-        op.ACCOUNTS_QUERY,
-        lambda octets: b"{}" if _is_json(octets) and not octets.lstrip().startswith(b"{") else octets,
-    ),
+    "ERROR-015 broken-json-is-a-server-error": rewritten(_crashed_by_no_json, op.INITIATE),
+    "ERROR-016 list-for-an-object-is-taken": rebodied(op.ACCOUNTS_QUERY, _object_for_a_list),
     "ERROR-003 invalid-parameter-is-422": refused_with(INVALID, status=422),
-    "ERROR-020 a-null-refresh-token-is-not-found": _null_is(op.REFRESH, "refreshToken", NOTHING),
-    "ERROR-020 a-null-password-is-wrong": _null_is(op.INITIATE, "password", NOTHING),
+    "ERROR-020 a-null-refresh-token-is-not-found": _null_is_a_value(op.REFRESH, "refreshToken"),
+    "ERROR-020 a-null-password-is-wrong": _null_is_a_value(op.INITIATE, "password"),
     "ERROR-021 an-empty-account-is-updated": _empty_is_done(
         op.ACCOUNT_UPDATE, "userBizId", lambda portal: {}
     ),

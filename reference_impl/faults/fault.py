@@ -75,18 +75,6 @@ def reported(operation: str, place: str, **wrong: Wrong) -> Change:
     return turned(operation, place, turn)
 
 
-def reported_in_last(operation: str, place: str, **wrong: Wrong) -> Change:
-    """As ``reported``, but in the last object at the place only."""
-
-    def rewriting(data: Any) -> Any:
-        for record in list(objects(data, place))[-1:]:
-            for name, value in wrong.items():
-                spoil(record, name, value)
-        return data
-
-    return data_rewritten(rewriting, operation)
-
-
 def turned(operation: str, place: str, turn: Callable[[dict[str, Any]], None]) -> Change:
     """Every object at a place of an operation's successes passes through a function that changes it."""
 
@@ -162,7 +150,6 @@ class Call:
 
     @property
     def mailed_code(self) -> MfaCode | None:
-        """The code that was mailed for it."""
         return self.portal.mfa_codes.get(self.body["sessionId"])
 
     def is_again(self, times: int = 1) -> bool:

@@ -83,7 +83,6 @@ RESOURCES = (
         ((op.COMPLETE, ""), (op.REFRESH, "")),
         "TOKEN-001 accessToken text, TOKEN-002 refreshToken text, TOKEN-003 expiresIn number",
     ),
-    Resource("refreshed-pair", ((op.REFRESH, ""),), "TOKEN-002 refreshToken text"),
     Resource("login-complete", ((op.COMPLETE, ""),), "TOKEN-005 pendingApproval flag"),
     Resource("logout", ((op.LOGOUT, ""),), "LOGOUT-001 success flag, LOGOUT-002 terminatedSessions number"),
     Resource(
@@ -258,11 +257,6 @@ RESOURCES = (
     Resource(
         "mfa-method",
         ((op.INITIATE, "mfaMethods[]"),),
-        "ENUM-001 code text, ENUM-002 value number, ENUM-003 label text, ENUM-004 description nullable",
-    ),
-    Resource(
-        "role-type",
-        ((op.ROLES, "[].roleType"),),
         "ENUM-001 code text, ENUM-002 value number, ENUM-003 label text, ENUM-004 description nullable",
     ),
 )

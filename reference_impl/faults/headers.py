@@ -1,42 +1,32 @@
 """Request headers and languages (chapter "Common request headers")."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Scope
 
 from reference_impl import wire
 from reference_impl.changes import Change, rewritten, wrapped
 from reference_impl.errors import INVALID, Refusal
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import first
-from reference_impl.faults.requests import Names, adding, answer, names, other_door, session_of
+from reference_impl.faults.requests import Names, adding, names, other_door, session_of
 from reference_impl.portal import Caller, Portal
 from reference_impl.shapes import Body
-from reference_impl.wrappers import Answer, Seen
+from reference_impl.wrappers import Answer, BeforeEach, Reply, Seen
 
 LANGUAGES = ("en", "zh", "zh-Hant", "ja", "vi")
 ACCESS_CODE = "x-portal-access-code"
-
-
-@dataclass
-class Turning:
-    """Turns requests to the portal away by their headers, where a test says so."""
-
-    app: ASGIApp
-    test: Callable[[Names], bool]
-    status: int
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not scope["path"].startswith("/web/") or not self.test(names(scope)):
-            await self.app(scope, receive, send)
-            return
-        body = {"success": False, "code": "HEADER.REFUSED", "message": "Not accepted.", "data": None}
-        await answer(send, self.status, wire.encoded(body))
+REFUSED = wire.encoded({"success": False, "code": "HEADER.REFUSED", "message": "Not accepted.", "data": None})
+JSON = [(b"content-type", b"application/json"), (b"content-length", str(len(REFUSED)).encode())]
 
 
 def _turned_away(status: int, test: Callable[[Names], bool], *operations: str) -> Change:
-    return wrapped(lambda app: Turning(app, test, status), *operations)
+    """Turns requests away by their headers, where a test says so."""
+
+    def act(scope: Scope, portal: Portal) -> Reply | None:
+        return (status, JSON, REFUSED) if test(names(scope)) else None
+
+    return wrapped(lambda app: BeforeEach(app, act), *operations)
 
 
 def _ingress_open(scope: Scope, names: Names) -> Names:
@@ -70,13 +60,6 @@ def _other_status_in_vietnamese(seen: Seen, answer: Answer) -> None:
         answer.body["code"], answer.status = "ACCESS.PERMISSION_DENIED", 403
 
 
-UNGUARDED = {
-    "a-sign-in-begins": op.INITIATE,
-    "a-pair-is-refreshed": op.REFRESH,
-    "a-channel-opens": op.SECURE_SESSION,
-}
-
-
 def _in_the_language_of_the_account(scope: Scope, names: Names) -> Names:
     portal: Portal = scope["app"].state.portal
     session = session_of(scope, names)
@@ -92,11 +75,9 @@ def _first_workspace_required(portal: Portal, caller: Caller, body: Body) -> Non
 
 ROWS = {
     "HEADER-001 ingress-is-not-checked": adding(_ingress_open),
-    **{
-        f"HEADER-001 {name}-without-access-code": adding(_ingress_open, key)
-        for name, key in UNGUARDED.items()
-    },
-    "HEADER-002 a-profile-is-updated-with-any-access-code": adding(_any_code_lets_in, op.PROFILE_UPDATE),
+    "HEADER-001 a-sign-in-begins-without-access-code": adding(_ingress_open, op.INITIATE),
+    "HEADER-001 a-pair-is-refreshed-without-access-code": adding(_ingress_open, op.REFRESH),
+    "HEADER-001 a-channel-opens-without-access-code": adding(_ingress_open, op.SECURE_SESSION),
     "HEADER-002 any-access-code-lets-in": adding(_any_code_lets_in),
     "HEADER-002 another-portals-access-code-lets-in": adding(_other_portals_code_lets_in),
     **{f"HEADER-004 {name}-is-not-served": _turned_away(406, _language_is(name)) for name in LANGUAGES},

@@ -21,11 +21,7 @@ from reference_impl.handlers.passwords import send_password_code
 from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal, Record, Session
 from reference_impl.shapes import Body
-from reference_impl.wrappers import Answer, Rewriting, Seen
-
-
-def _enveloped(**fields: Any) -> Rewriting:
-    return lambda seen, answer: answer.body.update(fields)
+from reference_impl.wrappers import Answer, Seen
 
 
 def _cancelled(value: int, field: str = "") -> Callable[[Record], None]:
@@ -105,16 +101,6 @@ def _oldest_alike(call: Call) -> Any:
         if all(grant.get(name) == value for name, value in named.items() if name not in own)
     ]
     return call.run(bizId=alike[0])
-
-
-def _with_those_of_others(call: Call, data: Any) -> Any:
-    """The sessions of another account are listed behind the caller's."""
-    others = {session.account_id for session in call.portal.sessions.values()} - {call.caller.account_id}
-    for id in sorted(others):
-        other = Caller(call.caller.client_ip, "", "", "en", known_account=call.portal.find("account", id))
-        theirs = call.handler(call.portal, other, call.body)
-        data = [*data, *(session | {"isCurrent": False} for session in theirs)]
-    return data
 
 
 def _history_of_all(call: Call) -> Any:
@@ -252,8 +238,9 @@ def _everybodys_whitelist(portal: Portal, caller: Caller, body: Body) -> None:
 
 
 ROWS = {
-    "MODEL-001 the-public-key-is-of-another-version": rewritten(_enveloped(version="2.4.0"), op.PUBLIC_KEY),
-    "MODEL-001 refused-orders-are-of-another-version": rewritten(_enveloped(version="1.0.0"), op.ORDERS),
+    "MODEL-001 refused-orders-are-of-another-version": rewritten(
+        lambda seen, answer: answer.body.update(version="1.0.0"), op.ORDERS
+    ),
     "MODEL-002 cancelled-carries-the-value-of-declined": turned(
         op.OWN_INVITATIONS, "[]", _cancelled(10050303, "invitationStatus")
     ),
@@ -314,7 +301,6 @@ ROWS = {
     "MODEL-013 one-invitation-is-accepted-with-all-others": then(op.ACCEPT, _all_accepted),
     "MODEL-011 a-refresh-moves-the-login-time": answered(op.REFRESH, _logged_in_by_a_refresh),
     "MODEL-016 all-invitations-of-an-address-are-cancelled": then(op.CANCEL, _invitee_uninvited),
-    "MODEL-007 sessions-of-others-are-listed": answered(op.SESSIONS, _with_those_of_others),
     "MODEL-007 the-history-is-everybodys": served(op.HISTORY, _history_of_all),
     "MODEL-008 own-invitations-are-anothers": served(op.OWN_INVITATIONS, as_another),
     "MODEL-010 generated-codes-raise-the-sessions": then(op.BACKUP_GENERATE, _secured(maxSessions=99)),

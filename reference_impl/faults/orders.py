@@ -1,29 +1,24 @@
 """Transfer orders (chapter "Transfer orders")."""
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Scope
 
 from reference_impl.changes import limited, row, wrapped
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import Call, asked, ignoring, reported, served, turned
 from reference_impl.faults.verbs import DAY, one_item_twice
+from reference_impl.portal import Portal
 from reference_impl.shapes import Body
+from reference_impl.wrappers import BeforeEach
 
 OFFSET = re.compile(rb"(%2B|[-+])\d\d(:|%3A)\d\d(?=&|$)", re.IGNORECASE)
 
 
-@dataclass
-class WithoutOffsets:
+def _without_offsets(scope: Scope, portal: Portal) -> None:
     """The offset of a time in a query is dropped."""
-
-    app: ASGIApp
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        query = OFFSET.sub(b"Z", scope["query_string"])
-        await self.app({**scope, "query_string": query}, receive, send)
+    scope["query_string"] = OFFSET.sub(b"Z", scope["query_string"])
 
 
 def _for_a_month(body: Body) -> Body:
@@ -69,7 +64,9 @@ ROWS = {
     "ORDER-042 a-range-ends-a-day-early": asked(
         op.ORDERS, lambda body: body | {"endTime": body["endTime"] - DAY} if "endTime" in body else body
     ),
-    "ORDER-039 offsets-of-a-range-are-dropped": wrapped(WithoutOffsets, op.ORDERS),
+    "ORDER-039 offsets-of-a-range-are-dropped": wrapped(
+        lambda app: BeforeEach(app, _without_offsets), op.ORDERS
+    ),
     "ORDER-041 a-range-lasts-thirty-days-at-most": asked(op.ORDERS, _for_a_month),
     "ORDER-040 every-workspace-has-all-orders": served(op.ORDERS, _of_all_workspaces),
     "ORDER-032 an-order-twice-on-a-page": turned(op.ORDERS, "", one_item_twice("content")),

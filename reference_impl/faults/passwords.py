@@ -19,7 +19,7 @@ from reference_impl.faults.fault import (
 )
 from reference_impl.faults.requests import AnyChannel
 from reference_impl.passwords import hashed
-from reference_impl.portal import Caller, MfaCode, Portal
+from reference_impl.portal import Caller, Portal
 from reference_impl.shapes import Body
 from reference_impl.wrappers import Seen
 
@@ -30,15 +30,10 @@ def _cut(body: Body) -> Body:
     return body | {name: str(value)[:OCTETS] for name, value in body.items() if "assword" in name}
 
 
-def _code_of(portal: Portal, body: Body) -> MfaCode | None:
-    """The code that was mailed to the address that is named."""
-    account = portal.account_of(body["email"]) or {"bizId": ""}
-    return portal.password_codes.get(account["bizId"])
-
-
 def _of_any_code(portal: Portal, caller: Caller, body: Body) -> None:
     """Whoever was mailed a code at some time sets a password by any."""
-    code = _code_of(portal, body)
+    account = portal.account_of(body["email"]) or {"bizId": ""}
+    code = portal.password_codes.get(account["bizId"])
     if code is not None:
         code.text, code.state, code.expires = body["code"], "SENT", portal.now() + 60
 

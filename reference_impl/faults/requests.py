@@ -11,37 +11,27 @@ from reference_impl.asked import read_body
 from reference_impl.changes import Change, wrapped
 from reference_impl.errors import Refusal
 from reference_impl.portal import Portal, Session
-from reference_impl.wrappers import Headers, collected, replayed
+from reference_impl.wrappers import BeforeEach, Headers, collected, replayed
 
 Names = dict[str, str]
 SESSION_HEADER = "x-secure-channel-session-id"
-
-
-@dataclass
-class Adding:
-    """Requests reach the portal with other headers than were sent."""
-
-    app: ASGIApp
-    change: Callable[[Scope, Names], Names]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        changed = self.change(scope, names(scope))
-        headers = [(name.encode(), value.encode("latin-1")) for name, value in changed.items()]
-        await self.app({**scope, "headers": headers}, receive, send)
 
 
 def names(scope: Scope) -> Names:
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
 
 
-async def answer(send: Send, status: int, body: bytes) -> None:
-    headers: Headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def encoded(names: Names) -> Headers:
+    return [(name.encode(), value.encode("latin-1")) for name, value in names.items()]
 
 
 def adding(change: Callable[[Scope, Names], Names], *operations: str) -> Change:
-    return wrapped(lambda app: Adding(app, change), *operations)
+    """Requests reach the portal with other headers than were sent."""
+
+    def act(scope: Scope, portal: Portal) -> None:
+        scope["headers"] = encoded(change(scope, names(scope)))
+
+    return wrapped(lambda app: BeforeEach(app, act), *operations)
 
 
 def signed_in(names: Names, portal: Portal, session: Session | None) -> Names:
@@ -52,32 +42,38 @@ def signed_in(names: Names, portal: Portal, session: Session | None) -> Names:
     return names | {"authorization": f"Bearer {token}"}
 
 
-@dataclass
-class OtherDoor:
+def other_door(
+    address: Callable[[Scope, Names], str | None], change: Callable[[Scope, Names], Names]
+) -> Change:
     """Requests reach an address by another name, with headers that were not sent: a guard trusts names.
 
     ``address`` returns the address that a request names so, or None."""
 
+    def act(scope: Scope, portal: Portal) -> None:
+        sent = names(scope)
+        named = address(scope, sent)
+        if named is not None:
+            usual = "GET" if scope["method"] == "HEAD" else scope["method"]
+            method = sent.get("x-http-method-override", usual)
+            scope.update(path=named, method=method, headers=encoded(change(scope, sent)))
+
+    return wrapped(lambda app: BeforeEach(app, act, below="/"))
+
+
+@dataclass
+class Rebodied:
+    """Requests reach the portal with another body."""
+
     app: ASGIApp
-    address: Callable[[Scope, Names], str | None]
-    change: Callable[[Scope, Names], Names]
+    change: Callable[[Scope, bytes], bytes]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        sent = names(scope)
-        address = self.address(scope, sent)
-        if address is not None:
-            changed = self.change(scope, sent)
-            headers = [(name.encode(), value.encode("latin-1")) for name, value in changed.items()]
-            is_head = scope["method"] == "HEAD"
-            method = sent.get("x-http-method-override", "GET" if is_head else scope["method"])
-            scope = {**scope, "path": address, "method": method, "headers": headers}
-        await self.app(scope, receive, send)
+        octets = await read_body(receive, 1 << 20) or b""
+        await self.app(scope, replayed(self.change(scope, octets)), send)
 
 
-def other_door(
-    address: Callable[[Scope, Names], str | None], change: Callable[[Scope, Names], Names]
-) -> Change:
-    return wrapped(lambda app: OtherDoor(app, address, change))
+def rebodied(operation: str, change: Callable[[Scope, bytes], bytes]) -> Change:
+    return wrapped(lambda app: Rebodied(app, change), operation)
 
 
 @dataclass
@@ -120,9 +116,8 @@ class AnyChannel:
             return
         octets, sent = await read_body(receive, 1 << 20) or b"", names(scope)
         for id in (named, *sessions):
-            tried = sent | {SESSION_HEADER: id}
-            headers = [(name.encode(), value.encode("latin-1")) for name, value in tried.items()]
-            start, body = await collected(self.app, {**scope, "headers": headers}, replayed(octets))
+            tried = {**scope, "headers": encoded(sent | {SESSION_HEADER: id})}
+            start, body = await collected(self.app, tried, replayed(octets))
             if start["status"] != 400:
                 break
         await send(start)

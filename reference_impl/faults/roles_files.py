@@ -1,13 +1,15 @@
 """Roles and files (chapters of these names)."""
 
+from typing import Any
+
 from starlette.types import Scope
 
 from reference_impl.changes import data_rewritten, row
 from reference_impl.errors import INVALID
 from reference_impl.faults import operations as op
-from reference_impl.faults.fault import renamed, reported, served
+from reference_impl.faults.fault import Call, renamed, reported, served
 from reference_impl.faults.requests import Names, adding, signed_in
-from reference_impl.faults.verbs import by_its_beginning, first_given, unrefused
+from reference_impl.faults.verbs import unrefused
 from reference_impl.portal import Portal
 
 
@@ -31,15 +33,20 @@ def _signed_in_to_read(scope: Scope, names: Names) -> Names:
     return signed_in(names, portal, next(able, None))
 
 
+def _by_its_beginning(call: Call) -> Any:
+    """The first role whose id begins so is given."""
+    begins = (id for id in call.portal.records["role"] if id.startswith(call.body["roleBizId"]))
+    return call.run(roleBizId=next(begins, call.body["roleBizId"]))
+
+
 ROWS = {
     "FILE-022 api-key-opens-the-file": adding(_api_key_signs_in, op.FILE),
     "FILE-022 issued-api-key-opens-the-file": adding(_issued_api_key_signs_in, op.FILE),
-    "ROLE-010 a-role-is-read-by-the-beginning-of-its-id": by_its_beginning(op.ROLE, "role", "roleBizId"),
+    "ROLE-010 a-role-is-read-by-the-beginning-of-its-id": served(op.ROLE, _by_its_beginning),
     "ROLE-015 the-permissions-of-a-role-are-the-readers": served(
         op.ROLE_PERMISSIONS, lambda call: call.run(roleBizId=call.caller.account["roleBizIds"][0])
     ),
     "ROLE-014 an-unknown-role-has-no-permissions": unrefused(op.ROLE_PERMISSIONS, []),
-    "ROLE-010 another-role-is-read": first_given(op.ROLE, "role", "roleBizId"),
     "ROLE-011 unknown-role-is-400": renamed(op.ROLE, "RESOURCE.NOT_FOUND", INVALID),
     "ROLE-013 a-role-twice": data_rewritten(lambda roles: [*roles, *roles[:1]], op.ROLES),
     "FILE-020 file-needs-no-permission": row(op.FILE, permission=None),

@@ -4,17 +4,15 @@ import base64
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Scope
 
 from reference_impl import keys, sealing
-from reference_impl.asked import read_body
 from reference_impl.changes import Change, chosen, limited, moved, refused_with, together, wrapped
 from reference_impl.errors import INVALID
 from reference_impl.faults import operations as op
@@ -30,10 +28,9 @@ from reference_impl.faults.fault import (
     served,
     then,
 )
-from reference_impl.faults.requests import AnyChannel, adding
+from reference_impl.faults.requests import SESSION_HEADER, AnyChannel, adding, names, rebodied
 from reference_impl.portal import Caller, Portal, SecureKey, SecureSession
 from reference_impl.shapes import Body
-from reference_impl.wrappers import replayed
 
 
 def _closed_by_its_use(portal: Portal, caller: Caller, body: Body) -> None:
@@ -53,26 +50,9 @@ def _keys_swapped(call: Call, session: SecureSession) -> None:
     session.request_key, session.response_key = session.response_key, session.request_key
 
 
-HEADER = b"x-secure-channel-session-id"
 IV, TAG = 12, 16
 Sealed = dict[str, Any]
 Turning = Callable[[Sealed, SecureSession], Sealed]
-
-
-@dataclass
-class Turned:
-    """What is asked of a password change reaches the portal as its own clients would have sent it."""
-
-    app: ASGIApp
-    turn: Turning
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        octets = await read_body(receive, 1 << 20) or b""
-        portal: Portal = scope["app"].state.portal
-        session = portal.secure_sessions.get(dict(scope["headers"]).get(HEADER, b"").decode())
-        if session is not None and (sealed := _opened(octets)):
-            octets = json.dumps(json.dumps(self.turn(sealed, session))).encode()
-        await self.app(scope, replayed(octets), send)
 
 
 def _opened(octets: bytes) -> Sealed:
@@ -98,7 +78,14 @@ def _sealed_anew(sealed: Sealed, session: SecureSession) -> Sealed:
 
 
 def _turned(turn: Turning) -> Change:
-    return wrapped(lambda app: Turned(app, turn), op.CHANGE)
+    """What is asked of a password change reaches the portal as its own clients would have sent it."""
+
+    def change(scope: Scope, octets: bytes) -> bytes:
+        portal: Portal = scope["app"].state.portal
+        session, sealed = portal.secure_sessions.get(names(scope).get(SESSION_HEADER, "")), _opened(octets)
+        return json.dumps(json.dumps(turn(sealed, session))).encode() if session and sealed else octets
+
+    return rebodied(op.CHANGE, change)
 
 
 def _with_its_keys(call: Call, data: Any) -> Any:
@@ -177,7 +164,7 @@ ROWS = {
     "SECURE-034 the-two-keys-are-swapped": _opening(_keys_swapped),
     "SECURE-028 a-body-without-a-session-is-of-the-newest": adding(
         lambda scope, names: (
-            {HEADER.decode(): next(reversed(scope["app"].state.portal.secure_sessions), "")} | names
+            {SESSION_HEADER: next(reversed(scope["app"].state.portal.secure_sessions), "")} | names
         ),
         op.CHANGE,
     ),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from reference_impl.changes import Change, data_rewritten, moved, rewritten
+from reference_impl.changes import data_rewritten, moved, rewritten
 from reference_impl.errors import INVALID
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import (
@@ -55,18 +55,14 @@ def _newest_left_out(data: Any) -> Any:
     return [item for item in data if item is not newest or item["isCurrent"]]
 
 
-def _one_spared(index: int) -> Change:
-    """Leaves one of the other sessions active; ``index`` counts from the oldest."""
-
-    def terminating(call: Call) -> Any:
-        own = call.portal.sessions_of(call.caller.account_id)
-        others = [session for session in own if session.id != call.caller.session_id]
-        data = call.run()
-        if others:
-            others[index].state = "ACTIVE"
-        return data
-
-    return served(op.TERMINATE_ALL, terminating)
+def _oldest_spared(call: Call) -> Any:
+    """Leaves the oldest of the other sessions active."""
+    own = call.portal.sessions_of(call.caller.account_id)
+    others = [session for session in own if session.id != call.caller.session_id]
+    data = call.run()
+    if others:
+        others[0].state = "ACTIVE"
+    return data
 
 
 def _the_newest(call: Call) -> Any:
@@ -151,8 +147,7 @@ ROWS = {
     ),
     "SESSION-025 SESSION-026 terminate-does-nothing": served(op.TERMINATE, lambda call: None),
     "SESSION-027 terminate-all-does-nothing": served(op.TERMINATE_ALL, lambda call: None),
-    "SESSION-027 terminate-all-spares-the-newest": _one_spared(-1),
-    "SESSION-039 terminate-all-spares-the-oldest": _one_spared(0),
+    "SESSION-039 terminate-all-spares-the-oldest": served(op.TERMINATE_ALL, _oldest_spared),
     "SESSION-029 session-config-does-not-stick": pretending(op.SET_SESSION_CONFIG, "security"),
     "SESSION-032 session-config-takes-text": ruled(
         op.SET_SESSION_CONFIG,

@@ -24,7 +24,7 @@ from reference_impl.dispatch import BOT_HEADER
 from reference_impl.draw import Draw
 from reference_impl.errors import INVALID, Refusal
 from reference_impl.faults import operations as op
-from reference_impl.faults.fault import Call, Serving, first, optional, renamed, reported, ruled, served
+from reference_impl.faults.fault import Call, first, optional, renamed, reported, ruled, served
 from reference_impl.faults.requests import Names, adding, other_door, session_of, signed_in
 from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal
@@ -172,44 +172,27 @@ def _once_refreshed(portal: Portal, caller: Caller, body: Body) -> None:
             token.state = "USED"
 
 
-def _named(claim: str, field: str) -> Serving:
-    """The access token repeats a field of the profile, in a claim within another."""
-
-    def issuing(call: Call) -> Any:
-        data = call.run()
-        claims = call.portal.tokens.read(data["accessToken"])
-        value = call.portal.find("account", claims["sub"])[field]
-        return data | {"accessToken": call.portal.tokens.issue(claims | {"ctx": {claim: value}})}
-
-    return issuing
+def _named(call: Call) -> Any:
+    """The access token repeats the account's name, in a claim within another."""
+    data = call.run()
+    claims = call.portal.tokens.read(data["accessToken"])
+    name = call.portal.find("account", claims["sub"])["accountName"]
+    return data | {"accessToken": call.portal.tokens.issue(claims | {"ctx": {"displayName": name}})}
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """Tokens that are issued as ever and read in another way."""
+class Altered:
+    """Tokens whose claims are changed before they are issued, or that are read in another way."""
 
-    issuing: Tokens
-    reading: Callable[[Tokens, str], Claims]
-
-    def issue(self, claims: Claims) -> str:
-        return self.issuing.issue(claims)
-
-    def read(self, token: str) -> Claims:
-        return self.reading(self.issuing, token)
-
-
-@dataclass(frozen=True, slots=True)
-class Issued:
-    """Tokens whose claims are changed before they are issued."""
-
-    reading: Tokens
-    claims: Callable[[Claims], Claims]
+    usual: Tokens
+    change: Callable[[Claims], Claims] = lambda claims: claims
+    reading: Callable[[Tokens, str], Claims] = lambda tokens, token: tokens.read(token)
 
     def issue(self, claims: Claims) -> str:
-        return self.reading.issue(self.claims(claims))
+        return self.usual.issue(self.change(claims))
 
     def read(self, token: str) -> Claims:
-        return self.reading.read(token)
+        return self.reading(self.usual, token)
 
 
 def other_tokens(build: Callable[[Tokens, Draw], Tokens]) -> Change:
@@ -243,7 +226,7 @@ def _none_is_an_algorithm(tokens: Tokens, token: str) -> Claims:
 
 def _read(reading: Callable[[Tokens, str], Claims]) -> Change:
     """Tokens are read in another way."""
-    return other_tokens(lambda tokens, draw: Read(tokens, reading))
+    return other_tokens(lambda tokens, draw: Altered(tokens, reading=reading))
 
 
 def _latest_session(portal: Portal) -> Any:
@@ -254,23 +237,18 @@ def _open(operation: str) -> Change:
     """The endpoint asks for no token: without one it answers for whoever signed in last."""
 
     def serving(call: Call) -> Any:
-        return call.run() if call.caller.session else _for_the_latest_session(call)
+        session, caller = _latest_session(call.portal), call.caller
+        if session and not caller.session:
+            account = call.portal.find("account", session.account_id)
+            caller = replace(caller, session=session, known_account=account)
+        return call.handler(call.portal, caller, call.body)
 
     return together(row(operation, auth="none"), served(operation, serving))
 
 
-def _for_the_latest_session(call: Call) -> Any:
-    """The answer for whoever signed in last, if anybody did."""
-    session, caller = _latest_session(call.portal), call.caller
-    if session:
-        account = call.portal.find("account", session.account_id)
-        caller = replace(caller, session=session, known_account=account)
-    return call.handler(call.portal, caller, call.body)
-
-
 def claiming(change: Callable[[Claims], Claims]) -> Change:
     """Tokens are issued with other claims."""
-    return other_tokens(lambda tokens, draw: Issued(tokens, change)).at(op.COMPLETE, op.REFRESH)
+    return other_tokens(lambda tokens, draw: Altered(tokens, change)).at(op.COMPLETE, op.REFRESH)
 
 
 def _same_token(call: Call) -> Any:
@@ -331,25 +309,15 @@ class Last:
         return self.claims
 
 
-def _after_logout(trigger: str) -> Change:
-    """A session that was logged out goes on for one kind of request."""
-    left = moved("session", "LEFT", trigger, "LEFT")
-    return together(moved("session", "ACTIVE", "logout", "LEFT"), left).at(op.LOGOUT)
-
-
-def _without_a_signature(operation: str, kind: str) -> Change:
-    """Whoever has a token of a session is shown a record that exists, whatever the signature."""
-
-    def showing(seen: Seen, answer: Answer) -> None:
-        portal, [id] = seen.portal, seen.parameters.values()
-        if answer.status == 401 and seen.asked.bearer is not None:
-            with suppress(Refusal):
-                if _unsigned(portal.tokens, seen.asked.bearer).get("sid") in portal.sessions:
-                    record = portal.view(kind, portal.find(kind, id))
-                    answer.status = 200
-                    answer.body |= {"success": True, "code": "2000", "message": "Success", "data": record}
-
-    return rewritten(showing, operation)
+def _shown_without_a_signature(seen: Seen, answer: Answer) -> None:
+    """Whoever has a token of a session is shown an institution that exists, whatever the signature."""
+    portal, [id] = seen.portal, seen.parameters.values()
+    if answer.status == 401 and seen.asked.bearer is not None:
+        with suppress(Refusal):
+            if _unsigned(portal.tokens, seen.asked.bearer).get("sid") in portal.sessions:
+                record = portal.view("institution", portal.find("institution", id))
+                answer.status = 200
+                answer.body |= {"success": True, "code": "2000", "message": "Success", "data": record}
 
 
 _PERSONAL = {"profile": op.PROFILE, "own-invitations": op.OWN_INVITATIONS, "roles": op.ROLES, "file": op.FILE}
@@ -387,14 +355,12 @@ ROWS = {
     "AUTHN-009 an-expired-token-is-forbidden": rewritten(_expired_is_forbidden),
     "TOKEN-026 a-refresh-gives-the-token-of-another": served(op.REFRESH, _of_another),
     "TOKEN-027 a-refreshed-pair-is-refreshed-no-more": first(op.REFRESH, _once_refreshed),
-    "TOKEN-028 a-nested-claim-holds-the-name": served(op.COMPLETE, _named("displayName", "accountName")),
-    "TOKEN-028 a-nested-claim-holds-the-phone": served(op.COMPLETE, _named("tel", "accountPhone")),
+    "TOKEN-028 a-nested-claim-holds-the-name": served(op.COMPLETE, _named),
     "TOKEN-013 issued-token-is-not-accepted": data_rewritten(_dead, op.COMPLETE),
     "TOKEN-014 refreshed-token-is-not-accepted": data_rewritten(_dead, op.REFRESH),
     "TOKEN-018 access-token-carries-the-email": claiming(
         lambda claims: claims | {"email": "admin@example.test"}
     ),
-    "TOKEN-018 access-token-carries-the-name": claiming(lambda claims: claims | {"accountName": "Admin"}),
     "TOKEN-024 subject-of-the-token-is-the-email": claiming(
         lambda claims: claims | {"sub": "admin@example.test"}
     ),
@@ -404,7 +370,6 @@ ROWS = {
     "TOKEN-029 tokens-are-dated-by-another-zone": claiming(
         lambda claims: claims | {name: claims[name] + 8 * 3600 for name in ("iat", "exp")}
     ),
-    "LIMIT-008 access-token-of-7200": reported(op.COMPLETE, "", expiresIn=7200),
     "TOKEN-025 access-token-is-opaque": chosen(access_token="opaque").at(op.COMPLETE, op.REFRESH),
     "LIMIT-016 refreshed-token-of-3599": reported(op.REFRESH, "", expiresIn=3599),
     "LIMIT-008 LIMIT-009 access-token-in-milliseconds": together(
@@ -423,8 +388,6 @@ ROWS = {
     "TOKEN-011 TOKEN-012 session-outlives-logout": moved("session", "ACTIVE", "logout", "ACTIVE").at(
         op.LOGOUT
     ),
-    "TOKEN-011 access-token-outlives-logout": _after_logout("call"),
-    "TOKEN-012 refresh-token-outlives-logout": _after_logout("refresh"),
     "LOGOUT-003 logout-counts-no-session": reported(op.LOGOUT, "", terminatedSessions=0),
     "LOGOUT-004 logout-says-no-success": reported(op.LOGOUT, "", success=False),
     **{
@@ -436,13 +399,11 @@ ROWS = {
     "AUTHN-002 missing-token-has-another-code": refused_with(
         "ACCESS.TOKEN_MISSING", code="AUTH.UNAUTHORIZED"
     ),
-    "AUTHN-005 public-key-wants-a-token": row(op.PUBLIC_KEY, auth="JWT"),
     "AUTHN-005 refresh-wants-a-token": row(op.REFRESH, auth="JWT"),
     "AUTHN-006 any-token-is-accepted": other_tokens(lambda tokens, draw: Last(tokens)),
     "AUTHN-007 AUTHN-008 signature-is-not-checked": _read(_unsigned),
-    "AUTHN-007 AUTHN-008 a-role-is-shown-without-a-signature": _without_a_signature(op.ROLE, "role"),
-    "AUTHN-013 an-institution-is-shown-without-a-signature": _without_a_signature(
-        op.INSTITUTION, "institution"
+    "AUTHN-013 an-institution-is-shown-without-a-signature": rewritten(
+        _shown_without_a_signature, op.INSTITUTION
     ),
     "AUTHN-008 algorithm-none-is-accepted": _read(_none_is_an_algorithm),
     "AUTHN-009 invalid-token-is-403": refused_with(

@@ -21,12 +21,8 @@ def too(kind: str, **values: Any) -> Action:
 
 
 MFA_METHODS, COUNTRIES = op.constants("user-mfa-methods"), op.constants("countries")
-QUARTER, HOUR, DAY = 900, 3600, 86_400
+HOUR, DAY = 3600, 86_400
 PAGE = ("page", "size", "sort", "workspaceId")
-
-
-def is_filtered(body: Body) -> bool:
-    return any(value not in (None, "", False) for name, value in body.items() if name not in PAGE)
 
 
 def given_up_for(name: str, other: str) -> Callable[[Body], Body]:
@@ -50,26 +46,6 @@ def nothing_for(*names: str) -> Callable[[Body], Body]:
 def null_means(name: str, value: str) -> Callable[[Body], Body]:
     """A filter that is null filters by a value."""
     return lambda body: body | {name: value} if body.get(name, value) is None else body
-
-
-def by_its_beginning(operation: str, kind: str, name: str) -> Change:
-    """The first record whose id begins so is given."""
-
-    def reading(call: Call) -> Any:
-        begins = (id for id in call.portal.records[kind] if id.startswith(call.body[name]))
-        return call.run_with(call.body | {name: next(begins, call.body[name])})
-
-    return served(operation, reading)
-
-
-def first_given(operation: str, kind: str, name: str) -> Change:
-    """Whichever record is asked for, the oldest is given."""
-
-    def reading(call: Call) -> Any:
-        call.portal.find(kind, call.body[name])
-        return call.run_with(call.body | {name: next(iter(call.portal.records[kind]))})
-
-    return served(operation, reading)
 
 
 def unrefused(operation: str, data: Any) -> Change:
