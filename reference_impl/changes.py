@@ -59,7 +59,6 @@ def moved(family: str, state: str, trigger: str, to: str | None) -> Change:
 
 
 def row(operation: str, **columns: Any) -> Change:
-    """Other columns in a row of the routes."""
 
     def change(plan: Plan) -> None:
         plan.rows[operation] = replace(plan.rows[operation], **columns)

@@ -7,7 +7,7 @@ from reference_impl import sealing, wire
 from reference_impl.asked import Asked
 from reference_impl.errors import INVALID, Refusal
 from reference_impl.fields import without_nulls
-from reference_impl.handlers.authentication import CLOSED, address_admitted, count_initiation
+from reference_impl.handlers.authentication import CLOSED, admit_address, count_initiation
 from reference_impl.handlers.secure_channel import open_session
 from reference_impl.messages import preferred
 from reference_impl.portal import Caller, Portal, Record, Session
@@ -76,8 +76,7 @@ def _signed_in(portal: Portal, asked: Asked) -> tuple[Session, Record]:
     expired = claims.get("exp", 0) + portal.limits.token_leeway <= portal.now()
     if session is None or expired or portal.next_state("session", session.state, "call") is None:
         raise Refusal("TOKEN_INVALID")
-    if not address_admitted(portal, session.account_id, asked.client_ip):
-        raise Refusal("ADDRESS_REFUSED")
+    admit_address(portal, session.account_id, asked.client_ip)
     account = portal.find("account", session.account_id)
     if account["accountStatus"] in CLOSED:
         raise Refusal("TOKEN_INVALID")

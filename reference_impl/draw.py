@@ -75,12 +75,9 @@ _COUNTED: Mapping[str, Callable[[int, str], str]] = {
     "short": lambda number, kind: str(100000 + number),
     "padded": lambda number, kind: f"{kind.replace(' ', '_')}_{number:06d}",
 }
-_FORMS = {
-    "uuid": lambda bits, kind: _uuid(bits),
+_FORMS: Mapping[str, Callable[[int, str], str]] = {
+    **dict.fromkeys(("uuid", *_COUNTED), lambda bits, kind: _uuid(bits)),
     "upper": lambda bits, kind: _uuid(bits).upper(),
-    "counted": lambda bits, kind: _uuid(bits),
-    "short": lambda bits, kind: _uuid(bits),
-    "padded": lambda bits, kind: _uuid(bits),
     "numeric": lambda bits, kind: str(10**18 + bits % (9 * 10**18)),
     "checked": lambda bits, kind: _checked(bits),
     "prefixed": lambda bits, kind: f"{kind.replace(' ', '_')}_{bits:032x}",

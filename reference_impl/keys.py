@@ -15,6 +15,4 @@ def ec_key() -> ec.EllipticCurvePrivateKey:
     return ec.generate_private_key(ec.SECP256R1())
 
 
-@cache
-def ed_key() -> ed25519.Ed25519PrivateKey:
-    return ed25519.Ed25519PrivateKey.generate()
+ed_key = cache(ed25519.Ed25519PrivateKey.generate)

@@ -18,7 +18,7 @@ def initiate(portal: Portal, caller: Caller, body: Body) -> Any:
     account = _account_with_password(portal, caller, body)
     if account["accountStatus"] in CLOSED:
         raise Refusal("ACCOUNT_CLOSED")
-    _admit_address(portal, caller, account)
+    admit_address(portal, account["bizId"], caller.client_ip)
     session = _login_session(portal, caller, account)
     answer = {
         "sessionId": session.id,
@@ -114,23 +114,17 @@ def _account_with_password(portal: Portal, caller: Caller, body: Body) -> Record
     raise Refusal("AUTH.INVALID_CREDENTIALS")
 
 
-def _admit_address(portal: Portal, caller: Caller, account: Record) -> None:
-    if not address_admitted(portal, account["bizId"], caller.client_ip):
-        raise Refusal("ADDRESS_REFUSED")
-
-
-def address_admitted(portal: Portal, account_id: str, client_ip: str) -> bool:
+def admit_address(portal: Portal, account_id: str, client_ip: str) -> None:
     """A whitelist without entries keeps nobody out: it would lock its owner out for good."""
-    security = portal.security(account_id)
-    if security["whitelistState"] != "ENABLED" or not security["whitelist"]:
-        return True
-    if not portal.choices.whitelist_enforced:
-        return True
+    security, is_enforced = portal.security(account_id), portal.choices.whitelist_enforced
+    if security["whitelistState"] != "ENABLED" or not security["whitelist"] or not is_enforced:
+        return
     try:
         address = ipaddress.ip_address(client_ip)
     except ValueError:
-        return False
-    return any(address in ipaddress.ip_network(entry) for entry in security["whitelist"])
+        raise Refusal("ADDRESS_REFUSED") from None
+    if not any(address in ipaddress.ip_network(entry) for entry in security["whitelist"]):
+        raise Refusal("ADDRESS_REFUSED")
 
 
 def _login_session(portal: Portal, caller: Caller, account: Record) -> LoginSession:

@@ -1,6 +1,7 @@
 """IP whitelist, factors, backup codes, sessions and history of the caller (chapter "Security endpoints")."""
 
 import ipaddress
+from functools import partial
 from typing import Any
 
 from reference_impl.errors import INVALID, Refusal
@@ -25,19 +26,15 @@ def set_whitelist(portal: Portal, caller: Caller, body: Body) -> Any:
     return whitelist(portal, caller, {})
 
 
-def enable_whitelist(portal: Portal, caller: Caller, body: Body) -> Any:
-    return _switch_whitelist(portal, caller, "enable")
-
-
-def disable_whitelist(portal: Portal, caller: Caller, body: Body) -> Any:
-    return _switch_whitelist(portal, caller, "disable")
-
-
-def _switch_whitelist(portal: Portal, caller: Caller, trigger: str) -> Any:
+def switch_whitelist(trigger: str, portal: Portal, caller: Caller, body: Body) -> Any:
     state = portal.security(caller.account_id)["whitelistState"]
     moved = portal.next_state("ip whitelist", state, trigger)
     portal.change("security", caller.account_id, whitelistState=moved or state)
     return whitelist(portal, caller, {})
+
+
+enable_whitelist = partial(switch_whitelist, "enable")
+disable_whitelist = partial(switch_whitelist, "disable")
 
 
 def _address(ip: str) -> str:

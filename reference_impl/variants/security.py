@@ -123,9 +123,6 @@ def _numbered(seen: Seen, data: Any) -> None:
         record["bizId"] = str(total - number)
 
 
-_ACTIVITY = "how exact the last activity of a session is is not stated"
-_RESULT = "the meaning of `loginResult` is unspecified"
-
 VARIANTS = permitted(
     "fields of IP whitelist entries are not shown",
     may("whitelist-of-objects: whitelist", chosen(whitelist_entries="objects")),
@@ -156,7 +153,7 @@ VARIANTS = permitted(
         _counted(lambda data, number: {"remainingCount": number, "totalGenerated": number}),
     ),
     # Sessions.
-    _ACTIVITY,
+    "how exact the last activity of a session is is not stated",
     may("activity-by-the-minute: activity", _active(lambda time: time.replace(second=0, microsecond=0))),
     may(
         "activity-by-the-quarter-hour: activity",
@@ -183,7 +180,7 @@ VARIANTS = permitted(
         "logouts-stand-in-the-history",
         first(op.LOGOUT, lambda portal, caller, body: _noted(portal, caller, caller.account_id, 2)),
     ),
-    _RESULT,
+    "the meaning of `loginResult` is unspecified",
     may("the-first-step-is-in-the-history", then(op.INITIATE, _first_step_noted)),
     "the meaning of loginResult is unspecified",
     may(
