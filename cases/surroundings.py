@@ -328,7 +328,7 @@ class Surroundings:
                     if (
                         _is_gone(place, before, after)
                         if place[2] == SERVED
-                        else _has_changed(place, after, value)
+                        else place in after.values and differ(value, now)
                     ):
                         yield token, place, now
             for place in after.values.keys() - before.values.keys():
@@ -395,10 +395,6 @@ def _is_gone(place: Place, before: Reading, after: Reading) -> bool:
         return before.values[place] is True and after.values.get(place) is not True
     is_paged = isinstance(after.answers[key].data, dict)
     return place not in after.values and not (is_paged and after.count(key) >= before.count(key))
-
-
-def _has_changed(place: Place, after: Reading, value: Json) -> bool:
-    return place in after.values and differ(value, after.values[place])
 
 
 def _are_paired(some: list[Json], others: list[Json]) -> bool:

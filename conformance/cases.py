@@ -54,7 +54,7 @@ from conformance.target.portal.records import address, addresses_in, own_id, own
 from conformance.target.portal.restoring.made import listed_id, shown_elsewhere, told_id
 from conformance.target.portal.restoring.restore import take_away
 from conformance.target.portal.restoring.ways import undo_key
-from conformance.target.portal.secure import CONTENT_TYPE, SESSION_HEADER, Channel, Wrapping, wrapped
+from conformance.target.portal.secure import CONTENT_TYPE, SESSION_HEADER, Channel, Wrapping, ended, wrapped
 from conformance.target.portal.sign_ins.calls import MAILED_BEFORE
 from conformance.target.profile.authenticator import SCHEME, STEP, normal_secret
 from conformance.target.profile.placeholders import placeholders_in

@@ -194,7 +194,8 @@ def test_a_change_of_status_is_read_back(
         raise Untestable(f'[operations."{op.ACCOUNT_STATUS}"] gives the status that the account has')
 
     portal.clock.wait(A_WHILE, "what was kept of the accounts to be read anew")
-    everyone, own = page_of(portal, admin), answered(portal.call(op.PROFILE, token=spare.token))
+    _, everyone = several_pages(portal, admin, most=1)
+    own = answered(portal.call(op.PROFILE, token=spare.token))
     with put_back(portal, op.ACCOUNT_STATUS, {**body, field: entry[known_as]}, by=admin) as change:
         changed = change_accepted(change.ask(body))
         verify.observe("account-answers", changed, form(changed.data))
@@ -230,8 +231,3 @@ def _verify_own(portal: Portal, verify: Verify, spare: Account, before: Exchange
 
 def account_in(listing: Exchange, id: Json) -> dict[str, Json]:
     return next((record for record in accounts(listing) if record.get("bizId") == id), {})
-
-
-def page_of(portal: Portal, admin: Account) -> dict[str, dict[str, Json]]:
-    """The accounts of the first page, by their ids."""
-    return several_pages(portal, admin, most=1)[1]

@@ -230,11 +230,6 @@ def seconds_at(exchange: Exchange, path: str, stated: int) -> float:
     return float(min(announced, stated))
 
 
-def ended(exchange: Exchange) -> float:
-    """When an answer was there, on the target's clock: what it set going had begun by then."""
-    return exchange.time + exchange.elapsed_ms / 1000
-
-
 def left_until(portal: Portal, moment: float) -> float:
     return max(0.0, moment - portal.clock.now())
 

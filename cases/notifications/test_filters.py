@@ -101,7 +101,8 @@ def test_a_record_is_found_by_a_text(portal: Portal, verify: Verify, admin: Acco
     expected = f"the {NOUNS[by.key]} with {by.name} {record[by.name]}"
     finds_it = holds(listing, ITEMS, is_there, expected, everything)
     if not is_decided(verify, by.rule, finds_it, listing, everything):
-        none = matches_none(portal, by.name, str(record[by.name]))
+        is_id = by.name.lower().endswith("bizid")
+        none = unknown_id(str(record[by.name])) if is_id else portal.unique()
         verify_none_found(verify, by.rule, asked(portal, admin, by.key, **{by.name: none}))
 
 
@@ -225,11 +226,6 @@ def verify_none_found(verify: Verify, rule: str, nothing: Exchange) -> None:
     if is_invalid(nothing) or nothing.code == NOT_FOUND or (nothing.success and not total(nothing)):
         verify(rule, HELD)
     verify.untested(rule, ONLY_MATCHES, "environment")
-
-
-def matches_none(portal: Portal, field: str, value: str) -> str:
-    """What a filter is asked for that no record has: an id of the form of a known one, or a code."""
-    return unknown_id(value) if field.lower().endswith("bizid") else portal.unique()
 
 
 def leaves_nothing_out(portal: Portal, caller: Account, last: Filter) -> Comparison:

@@ -240,7 +240,8 @@ def form_of_labels(exchange: Exchange) -> Iterator[str]:
     for _, entry in exchange.coded:
         label = entry.get("label")
         if isinstance(label, str):
-            yield "translation key" if _is_key(label) else "display text"
+            is_key = " " not in label and ("." in label or "_" in label)
+            yield "translation key" if is_key else "display text"
             return
 
 
@@ -266,7 +267,3 @@ def _digest(value: Json) -> bytes:
 
 USUAL_LIST = 4_096
 """Bytes of a list that is remembered as it is."""
-
-
-def _is_key(label: str) -> bool:
-    return " " not in label and ("." in label or "_" in label)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Any, cast, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -15,6 +14,7 @@ from conformance.spec import Operation
 from conformance.spec.resources import RESOURCES, Enumeration
 from conformance.spec.tables import CODED_FIELDS
 from conformance.traffic.exchange import ABSENT, Json, dig
+from conformance.verdicts.coverage import parts_of
 
 
 def requirements_of(annotation: Any) -> set[str]:
@@ -85,7 +85,7 @@ def node_of(annotation: Any) -> Node:
                 tuple(dict.fromkeys([*names_of(name, field), name])),
                 requirement_of(field),
                 field.is_required(),
-                node_of(_annotation_of(field)),
+                node_of(cast(Any, field.annotation)),
             )
             for name, field in model.model_fields.items()
         )
@@ -93,26 +93,15 @@ def node_of(annotation: Any) -> Node:
     return Node(item=node_of(item)) if item is not None else Node()
 
 
-def _annotation_of(field: FieldInfo) -> Any:
-    return field.annotation
-
-
-def _parts(annotation: Any) -> list[Any]:
-    if get_origin(annotation) is Annotated:
-        return _parts(get_args(annotation)[0])
-    if get_origin(annotation) in (Union, UnionType):
-        return [part for choice in get_args(annotation) for part in _parts(choice)]
-    return [annotation]
-
-
 def model_of(annotation: Any) -> type[BaseModel] | None:
     return next(
-        (part for part in _parts(annotation) if isinstance(part, type) and issubclass(part, BaseModel)), None
+        (part for part in parts_of(annotation) if isinstance(part, type) and issubclass(part, BaseModel)),
+        None,
     )
 
 
 def item_of(annotation: Any) -> Any:
-    return next((get_args(part)[0] for part in _parts(annotation) if get_origin(part) is list), None)
+    return next((get_args(part)[0] for part in parts_of(annotation) if get_origin(part) is list), None)
 
 
 def names_of(name: str, field: FieldInfo) -> list[str]:

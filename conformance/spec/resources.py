@@ -94,7 +94,6 @@ Instant = Annotated[Text, AfterValidator(_instant)]
 InstantOrDay = Annotated[Text, AfterValidator(_instant_or_day)]
 Email = Annotated[Text, AfterValidator(_email)]
 CountryCode = Annotated[Text, AfterValidator(_country)]
-Object = dict[str, Any]
 Present = Any
 """Named by the specification without a type."""
 

@@ -60,10 +60,8 @@ class Layout(dict[str, int]):
     __eq__ = object.__eq__
 
 
-@lru_cache(maxsize=1024)
-def layout_of(names: tuple[str, ...]) -> Layout:
-    """Where the first header of each name stands: a client sends the same headers again and again."""
-    return Layout(names)
+layout_of = lru_cache(maxsize=1024)(Layout)
+"""A client sends the same headers again and again."""
 
 
 NO_LAYOUT: tuple[tuple[str, ...], Layout] = ((), Layout())

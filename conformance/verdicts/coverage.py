@@ -198,7 +198,7 @@ def shown(path: Path) -> str:
 
 
 def _fields(annotation: Any, path: Path) -> Iterator[Path]:
-    for part in _parts(annotation):
+    for part in parts_of(annotation):
         if get_origin(part) is list:
             yield from _fields(get_args(part)[0], (*path, "[]"))
         elif isinstance(part, type) and issubclass(part, BaseModel):
@@ -208,11 +208,12 @@ def _fields(annotation: Any, path: Path) -> Iterator[Path]:
                 yield from _fields(info.annotation, (*path, str(choices[0])))
 
 
-def _parts(annotation: Any) -> list[Any]:
+def parts_of(annotation: Any) -> list[Any]:
+    """The types that an annotation allows, without metadata."""
     if get_origin(annotation) is Annotated:
-        return _parts(get_args(annotation)[0])
+        return parts_of(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):
-        return [part for choice in get_args(annotation) for part in _parts(choice)]
+        return [part for choice in get_args(annotation) for part in parts_of(choice)]
     return [annotation]
 
 

@@ -11,10 +11,7 @@ from conformance.spec import Impact
 from conformance.target.portal.transport import impact_of
 from conformance.traffic.exchange import ABSENT, Exchange
 
-
-@lru_cache(maxsize=4096)
-def _impact_of(method: str, path: str) -> Impact:
-    return impact_of(method, path)
+_impact_of = lru_cache(maxsize=4096)(impact_of)
 
 
 def impact_in(exchange: Exchange) -> Impact:

@@ -37,10 +37,6 @@ class Clue:
         return self.path in ("status", "code", "success")
 
     @property
-    def is_html(self) -> bool:
-        return "html" in self.exchange.response.header("content-type").lower()
-
-    @property
     def is_missing(self) -> bool:
         return bool(self.path) and at(self.exchange, self.path) is ABSENT
 
@@ -101,7 +97,7 @@ CAUSES: Final = (
         "redirect in the profile.",
     ),
     Cause(
-        lambda clue: clue.is_html,
+        lambda clue: "html" in clue.exchange.response.header("content-type").lower(),
         "The answer is a web page: a gateway, a proxy or a framework's error page answered in the portal's "
         "place.",
     ),
