@@ -56,7 +56,6 @@ def print_completion(options: Options) -> int:
 
 
 LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?:[\w./-]*/)?(?P<page>[\w-]+)\.md(?:#[\w-]+)?\)")
-"""A link from one page to another."""
 
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 

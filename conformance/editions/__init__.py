@@ -12,7 +12,6 @@ can test, all musts that can be seen from outside, and all shoulds."""
 
 FOLDER = files("conformance.editions")
 EDITIONS = tuple(sorted(each.name[:-5] for each in FOLDER.iterdir() if each.name.endswith(".toml")))
-"""The names of all editions."""
 
 
 @cache

@@ -23,7 +23,6 @@ from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger
 
 LATEST_FINDINGS = 100
-"""The latest findings that are kept."""
 
 
 class JudgedCounts:

@@ -66,7 +66,6 @@ class RouteKey(NamedTuple):
     ingress: bool
     """Whether the request came through the portal's ingress."""
     body: bool
-    """Whether the request has a body."""
     pending: bool = False
     """Whether the result is that the account awaits approval."""
 

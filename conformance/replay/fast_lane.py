@@ -151,7 +151,6 @@ class CachedResponse:
     request id differ."""
 
     latest: Exchange
-    """The last exchange that had it."""
     body: bytes
     encoding: str | None
     date_at: int | None

@@ -29,7 +29,6 @@ class LoadMeter:
     recorded_ms: Callable[[int], float | None] = lambda position: None
     latencies: Latencies = field(default_factory=Latencies)
     along: LatencySlices = field(default_factory=LatencySlices)
-    """The latencies along the time of the load."""
     own_lag: Lag = field(default_factory=Lag)
     """How late the driver itself sent what nothing held up."""
     passes: int = 0

@@ -47,7 +47,6 @@ class FinishedReplay:
     open_sessions: str = ""
     """Which sessions that it began may stay open, as a sentence."""
     meter: LoadMeter | None = None
-    """What a load measured."""
     only_later: frozenset[int] = frozenset()
     """The recorded exchanges that regressed in a later pass of a load, and not in the first."""
 

@@ -72,7 +72,6 @@ class ReplayOptions:
     salvage: bool = False
     strict: bool = False
     known: Path | None = None
-    """The file of what is known."""
     fail_on: FailOn = "breaking"
     """The least grave kind of difference that fails a replay."""
     min_share: float = 0.5

@@ -181,7 +181,6 @@ OF_DESCRIPTIONS = {"cases/every_endpoint/test_described.py::test_what_a_descript
 
 
 def by_name(outcomes: Iterable[FaultOutcome], order: Iterable[str]) -> dict[str, FaultOutcome]:
-    """Outcomes by name, in an order."""
     index = {outcome.name: outcome for outcome in outcomes}
     return {name: index[name] for name in order if name in index}
 

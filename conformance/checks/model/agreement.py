@@ -100,7 +100,6 @@ KINDS = {
 FIELDS = {key: kind.fields for kind in KINDS.values() for key in kind.reads}
 
 CHANGED_AT = frozenset({"createdAt", "updatedAt", "acceptedAt", "completedAt"})
-"""Times of a record's changes."""
 
 Shown = Mapping[str, tuple[Json, ...]]
 """The values of the records of a place by their ids, in the order of their kind's fields."""

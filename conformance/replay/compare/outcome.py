@@ -195,7 +195,6 @@ class ReplayedExchange(msgspec.Struct, frozen=True):
     """The profile's account that it was sent for."""
 
     email: str | None = None
-    """The email of that account."""
 
     repeats: int = UNREPEATED
     """The number of the reads that repeat one another, where it is one of them (``repeats_of``)."""

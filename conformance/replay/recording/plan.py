@@ -142,9 +142,7 @@ class ReplayPlan:
     elapsed: array[float] = field(default_factory=lambda: array("d"))
     """The seconds that each took when it was recorded."""
     requests: array[int] = field(default_factory=lambda: array("q"))
-    """The fingerprint of each request."""
     responses: array[int] = field(default_factory=lambda: array("q"))
-    """The fingerprint of each response."""
     refused: dict[int, str] = field(default_factory=dict)
     """Positions that are not replayed, and why."""
     needed: set[int] = field(default_factory=set)

@@ -45,7 +45,6 @@ FAILING: Mapping[FailOn, FailingRow] = {
         ),
     ),
 }
-"""The values of ``--fail-on``."""
 
 
 def weighs(run: Run, finding: AnyFinding) -> bool:

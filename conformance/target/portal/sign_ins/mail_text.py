@@ -143,7 +143,6 @@ LONGEST_WORD = 15
 """Letters of a word; what is longer may be a token."""
 
 SHOWN_CHARACTERS = 160
-"""Characters of a mail that are shown."""
 
 LINK = re.compile(r"\w+://\S+|www\.\S+", re.IGNORECASE)
 ADDRESS = re.compile(r"\S+@\S+")
