@@ -65,14 +65,13 @@ def settle(portal: Portal, *, why: str = "a change to be seen") -> None:
     portal.clock.wait(WRITTEN, why)
 
 
-def time_to_settle(portal: Portal, why: str = "a change to be seen") -> None:
+def time_to_settle(portal: Portal) -> None:
     """Raises OutOfTime where the time budget leaves no time to wait for a change that shows late: what is
     made then, and known by a listing alone, could not be taken away."""
     left, longest = portal.clock.remaining(), max(WRITTEN, portal.profile.limits.change_shows)
     if left is not None and left < longest and not portal.clock.is_simulated:
-        raise OutOfTime(
-            f"waiting for {why} may take {longest:.0f} s, and the time budget leaves {max(0.0, left):.0f} s"
-        )
+        remaining = f"the time budget leaves {max(0.0, left):.0f} s"
+        raise OutOfTime(f"waiting for a change to be seen may take {longest:.0f} s, and {remaining}")
 
 
 def answered(exchange: Exchange) -> Exchange:

@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from starlette.types import ASGIApp
-
 from reference_impl.plan import Plan, Wrapper
 from reference_impl.routes import Handler
 from reference_impl.wrappers import Answer, Rewrite, Rewriting, Routed, Seen
@@ -30,8 +28,6 @@ class Change:
 
 
 def chosen(**choices: Any) -> Change:
-    """Other choices."""
-
     def change(plan: Plan) -> None:
         plan.choices = replace(plan.choices, **choices)
 
@@ -39,8 +35,6 @@ def chosen(**choices: Any) -> Change:
 
 
 def limited(**limits: Any) -> Change:
-    """Other numbers."""
-
     def change(plan: Plan) -> None:
         plan.limits = replace(plan.limits, **limits)
 
@@ -106,17 +100,15 @@ def data_rewritten(rewriting: Callable[[Any], Any], *operations: str) -> Change:
 def wrapped(wrapper: Wrapper, *operations: str) -> Change:
     """An ASGI wrapper around the requests of these operations (of all, where none is named)."""
 
-    def routed(app: ASGIApp) -> ASGIApp:
-        return Routed(app, wrapper(app), operations) if operations else wrapper(app)
-
     def change(plan: Plan) -> None:
-        plan.wrappers.append(routed)
+        plan.wrappers.append(
+            lambda app: Routed(app, wrapper(app), operations) if operations else wrapper(app)
+        )
 
     return Change(change, operations)
 
 
 def title_cased(plan: Plan) -> None:
-    """Header names in title case."""
     plan.title_case = True
 
 

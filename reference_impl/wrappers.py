@@ -163,8 +163,6 @@ class Respelled:
 
 @dataclass
 class WithHeaders:
-    """Adds headers."""
-
     app: ASGIApp
     added: Headers = field(default_factory=list)
 

@@ -11,6 +11,7 @@ from conformance.cases import (
     KNOWN_CODES,
     UNFILTERED,
     Account,
+    Exchange,
     Portal,
     Steps,
     Untestable,
@@ -90,15 +91,8 @@ def test_the_workspace_header_may_be_left_out(portal: Portal, verify: Verify, ad
 
 @mark.requirement("HEADER-015")
 def test_a_body_may_name_its_charset(portal: Portal, verify: Verify, admin: Account) -> None:
-    plain = granted(portal.call(op.ACCOUNTS_QUERY, json=UNFILTERED[op.ACCOUNTS_QUERY], token=admin.token))
-    labelled = answered(
-        portal.call(
-            op.ACCOUNTS_QUERY,
-            json=UNFILTERED[op.ACCOUNTS_QUERY],
-            token=admin.token,
-            content_type="application/json;charset=UTF-8",
-        )
-    )
+    plain = granted(_accounts(portal, admin, content_type="application/json"))
+    labelled = answered(_accounts(portal, admin, content_type="application/json;charset=UTF-8"))
     verify("HEADER-015", is_success(labelled, plain))
 
 
@@ -106,15 +100,13 @@ def test_a_body_may_name_its_charset(portal: Portal, verify: Verify, admin: Acco
 def test_a_body_of_another_content_type_is_answered_somehow(
     portal: Portal, verify: Verify, admin: Account
 ) -> None:
-    exchange = answered(
-        portal.call(
-            op.ACCOUNTS_QUERY,
-            json=UNFILTERED[op.ACCOUNTS_QUERY],
-            token=admin.token,
-            content_type="text/plain",
-        )
-    )
+    exchange = answered(_accounts(portal, admin, content_type="text/plain"))
     verify.observe("wrong-content-type", exchange, outcome(exchange))
+
+
+def _accounts(portal: Portal, admin: Account, *, content_type: str) -> Exchange:
+    body = UNFILTERED[op.ACCOUNTS_QUERY]
+    return portal.call(op.ACCOUNTS_QUERY, json=body, token=admin.token, content_type=content_type)
 
 
 NO_METHOD = 10019999

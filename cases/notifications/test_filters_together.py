@@ -54,16 +54,14 @@ def test_filters_of_types_hold_in_company(portal: Portal, admin: Account) -> Non
         asked(portal, admin, op.CHANNEL_TYPES_QUERY, **pair)
 
 
-def is_inactive(record: Record) -> bool:
-    return record.get("channelStatus") == "INACTIVE"
-
-
 @mark.requirement("CHANNEL-040", "CHANNEL-043", "CHANNEL-044", "CHANNEL-062")
 def test_filters_of_channels_hold_in_company(portal: Portal, verify: Verify, admin: Account) -> None:
     """Which institution's channels count as another's own is not stated: the filter is held to what it gives
     alone, and where that is nothing but its own."""
     records = items(matching(portal, admin, op.CHANNELS_QUERY))
-    off = first_of(records, is_inactive, "channel that is inactive")
+    off = first_of(
+        records, lambda record: record.get("channelStatus") == "INACTIVE", "channel that is inactive"
+    )
     owner = off.get("institutionBizId")
     stranger = first_of(
         records, lambda record: is_of_another(record, owner), "channel of another institution"

@@ -111,8 +111,6 @@ class BoundedResponses(ResponseHandler):
 
 
 class BoundedConnector(aiohttp.TCPConnector):
-    """Connects with bounded responses."""
-
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._factory: Callable[[], ResponseHandler] = functools.partial(BoundedResponses, loop=self._loop)  # type: ignore[assignment]

@@ -143,8 +143,6 @@ class ReplayOptions:
 
 @dataclass
 class ReplayResult:
-    """The result of a replay."""
-
     plan: ReplayPlan
     tally: OutcomeTally
     correlation: Correlation

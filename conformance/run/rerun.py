@@ -20,7 +20,6 @@ RULE = re.compile(r"[A-Z]+-\d+")
 """What looks like the id of a rule, and names no case."""
 
 FINDING = re.compile(r"[0-9a-f]{7}")
-"""The id of a finding."""
 
 
 def rerun_requirements(rerun: str) -> frozenset[str]:

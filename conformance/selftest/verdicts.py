@@ -186,7 +186,6 @@ def by_name(outcomes: Iterable[FaultOutcome], order: Iterable[str]) -> dict[str,
 
 
 def write(matrix: ProofMatrix, folder: Path) -> None:
-    """Writes ``selftest.json``."""
     text = json.dumps(as_json(matrix), indent=1, ensure_ascii=False)
     write_report(folder / "selftest.json", text + "\n")
 

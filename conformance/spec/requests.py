@@ -174,4 +174,3 @@ REQUESTS: Mapping[str, type[Body]] = MappingProxyType(
         if isinstance(each, type) and issubclass(each, Body) and each is not Body
     }
 )
-"""The models of bodies, by name."""

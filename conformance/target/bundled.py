@@ -62,9 +62,7 @@ def in_process(
 
 
 @contextmanager
-def running_portal(
-    *, faults: Sequence[str] = (), variants: Sequence[str] = (), seed: int | None = None
-) -> Iterator[Profile]:
+def running_portal() -> Iterator[Profile]:
     """A reference portal on a loopback socket, with the profile that fits it."""
-    with reference.start(faults=faults, variants=variants, seed=seed) as running:
+    with reference.start() as running:
         yield parse(running.profile(), {}, name="bundled")

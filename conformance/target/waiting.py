@@ -25,14 +25,13 @@ def wait_for_target(
     seconds: float,
     *,
     on_wait: Callable[[str], None],
-    clock: Clock | None = None,
     handler: httpx.BaseTransport | None = None,
 ) -> None:
     """Returns when the target answers, or when the seconds are over: whoever calls it next says that nothing
     answers. ``on_wait`` gets a line where it does not answer at once; ``handler`` takes the place of the
     network.
     """
-    clock = clock or Clock()
+    clock = Clock()
     until, is_announced = clock.ticks() + seconds, False
     while (problem := _problem(profile, clock, handler)) is not None and clock.ticks() < until:
         if not is_announced:

@@ -9,8 +9,6 @@ from reference_impl.shapes import Body
 
 
 def listed(name: str) -> Callable[[Portal, Caller, Body], Any]:
-    """The handler of one list."""
-
     def handler(portal: Portal, caller: Caller, body: Body) -> Any:
         return [
             portal.enumeration(name, code.code) | dict(code.extra)

@@ -16,7 +16,6 @@ from reference_impl.wrappers import Answer, Seen
 
 DAY = 86400.0
 PAGED = (op.HISTORY, op.TYPES_QUERY, op.CHANNELS_QUERY)
-"""The listings with a ``pagination``."""
 
 
 def _one_empty_page(page: Record) -> None:

@@ -96,13 +96,11 @@ def enveloped(rewriting: Rewriting, *operations: str) -> Change:
 
 
 def refuse(answer: Answer, status: int, code: str) -> None:
-    """Makes a refusal of an answer."""
     answer.status = status
     answer.body |= {"success": False, "code": code, "message": code, "data": None}
 
 
 def grant(answer: Answer, data: Any) -> None:
-    """Makes a success of an answer."""
     answer.status = 200
     answer.body |= {"success": True, "code": "2000", "message": "Success", "data": data}
 

@@ -52,8 +52,6 @@ def treatment(lower: str) -> Treatment:
 
 
 class HeaderRebuild:
-    """Rebuilds the headers of requests for one target."""
-
     def __init__(self, plan: ReplayPlan, profile: Profile) -> None:
         portal = profile.portal
         self.base_path = urlsplit(portal.url).path

@@ -52,8 +52,6 @@ class Point(FrozenModel):
 
 
 class RuleTrend(FrozenModel):
-    """A requirement of a trend."""
-
     requirement: str
     level: str
     statement: str

@@ -107,10 +107,10 @@ def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
     return lines[1:] if lines and not lines[0] else lines
 
 
-def waiting(why: str, seconds: float, *, now: datetime | None = None) -> str:
+def waiting(why: str, seconds: float) -> str:
     """The line that says what the run waits for, and until when."""
-    until = (now or datetime.now(UTC)) + timedelta(seconds=seconds)
-    return f"waiting {duration(seconds)} for {one_line(why, 120)}, until {until.astimezone(UTC):%H:%M:%S} UTC"
+    until = datetime.now(UTC) + timedelta(seconds=seconds)
+    return f"waiting {duration(seconds)} for {one_line(why, 120)}, until {until:%H:%M:%S} UTC"
 
 
 def finding_lines(run: Run, finding: FindingEntry, *, pen: Pen) -> list[str]:

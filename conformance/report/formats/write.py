@@ -83,7 +83,6 @@ def write_all(
     *,
     exchanges: Path,
     secrets: Secrets | None = None,
-    previous: Run | None = None,
     counted: RunEvidence | None = None,
     formats: Mapping[str, Format] = FORMATS,
 ) -> Run:
@@ -91,9 +90,9 @@ def write_all(
     written.
 
     ``exchanges`` is the run's ``exchanges.jsonl``, already redacted; it may be missing or broken.
-    ``secrets`` are replaced in the run before any report is made of it. ``previous`` is the run to compare
-    with: by default the one whose reports stand in ``out``. ``counted``: what is known of ``exchanges``
-    already, as ``evidence.read`` takes it.
+    ``secrets`` are replaced in the run before any report is made of it. ``counted``: what is known of
+    ``exchanges`` already, as ``evidence.read`` takes it. The run is compared with the one whose reports stand
+    in ``out``.
     OSError: the folder cannot be written.
     """
     out.mkdir(parents=True, exist_ok=True)
@@ -102,7 +101,7 @@ def write_all(
         (out / name).unlink(missing_ok=True)
     clean = run if secrets is None else redacted(run, secrets)
     found_exchanges = evidence.read(exchanges, _named_exchanges(clean), counted=counted)
-    earlier = previous or _earlier_run(clean, out)
+    earlier = _earlier_run(clean, out)
     clean = clean.model_copy(update={"timings": clean.timings or found_exchanges.timings})
     words = undescribed_in_words(clean)
     clean = clean.model_copy(

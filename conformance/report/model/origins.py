@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 
 import msgspec
@@ -32,9 +31,6 @@ def with_origin(placeholder: str, origins: Origins) -> str:
 
 def explained(exchange: Exchange, origins: Origins) -> Exchange:
     """The exchange, in which each placeholder says where its secret came from."""
-
-    def with_its_origin(match: re.Match[str]) -> str:
-        return json.dumps(with_origin(match[0], origins))[1:-1]
-
-    text = REDACTED.sub(with_its_origin, msgspec.json.encode(exchange).decode())
+    text = msgspec.json.encode(exchange).decode()
+    text = REDACTED.sub(lambda found: json.dumps(with_origin(found[0], origins))[1:-1], text)
     return msgspec.json.decode(text, type=Exchange)

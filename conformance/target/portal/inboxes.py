@@ -67,8 +67,6 @@ class InboxReader(Protocol):
 
 
 class ProfileInboxReader(InboxReader, Protocol):
-    """The reader of an inbox in the profile."""
-
     def only_code_after(self, mark: Mark) -> str | None:
         """The code that came after a mark for this address; None where others came too, or the inbox cannot
         tell when one came or for whom. None is waited for. Raises Untestable."""

@@ -74,8 +74,6 @@ class ListedSecrets:
 
 @dataclass(frozen=True)
 class _Pass:
-    """One pass over an exchange."""
-
     listed: ListedSecrets
     placeholder: Placeholder
 

@@ -102,18 +102,15 @@ class Login:
             owner.was_answered(exchange)
         return exchange
 
-    def send(
-        self, session: Exchange | str, method: int | str = "EMAIL", *, client_hash: str | None = None
-    ) -> Exchange:
+    def send(self, session: Exchange | str, method: int | str = "EMAIL") -> Exchange:
         """Has a code delivered. What is in the inbox before is remembered: no old code is taken."""
         id = session_id(session)
         begun = self._begun.get(id)
         owner = self._account_of(begun.email) if begun else None
         if owner is not None and method in ("EMAIL", METHODS["EMAIL"]):
             owner.mark_inbox()
-        exchange = self._step(
-            LOGIN_MFA_SEND, {"sessionId": id, "method": METHODS.get(str(method), method)}, client_hash
-        )
+        body = {"sessionId": id, "method": METHODS.get(str(method), method)}
+        exchange = self._step(LOGIN_MFA_SEND, body)
         if exchange.success and begun is not None:
             elsewhere = self.sent_elsewhere(session)
             runs_elsewhere = elsewhere is not None and exchange.time < elsewhere + self.cooldown
@@ -204,7 +201,7 @@ class Login:
         begun = self._begun.get(id)
         return begun is None or self._newest.get(begun.email.lower()) == id
 
-    def _step(self, key: str, body: Json, client_hash: str | None) -> Exchange:
+    def _step(self, key: str, body: Json, client_hash: str | None = None) -> Exchange:
         begun = self._begun.get(str(body["sessionId"]))
         if begun is not None and client_hash is None:
             client_hash = begun.client_hash
