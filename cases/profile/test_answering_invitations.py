@@ -112,17 +112,8 @@ def test_an_open_invitation_is_accepted_once(
         if accepted.success:
             invitation.stays("accepted")
         after, code = state_after_accepting(portal, spare, record.get("bizId"))
-        verify(
-            "INVITATION-020",
-            holds(
-                after,
-                "data",
-                code == "ACCEPTED",
-                "the accepted invitation as ACCEPTED",
-                accepted,
-                actual=code,
-            ),
-        )
+        is_accepted, expected = code == "ACCEPTED", "the accepted invitation as ACCEPTED"
+        verify("INVITATION-020", holds(after, "data", is_accepted, expected, accepted, actual=code))
 
         also_open = neighbour.creation.id if neighbour is not None else None
         if accepted.success:
@@ -223,7 +214,7 @@ def _an_expired_one(portal: Portal) -> tuple[Account, Exchange, Json]:
             for entry in listed(listing):
                 if _is_surely_over(listing, entry):
                     return caller, listing, entry["bizId"]
-    raise Untestable("no account of the profile was sent an invitation that has expired", "environment")
+    raise Untestable("no account of the profile is shown an invitation that has expired", "environment")
 
 
 def _is_surely_over(listing: Exchange, entry: dict[str, Json]) -> bool:

@@ -169,6 +169,7 @@ CONSEQUENCES = {
     "declined-invitation-can-be-accepted": "INVITATION-030",
     "declining-does-not-stick": "INVITATION-029",
     "invitations-of-everybody": "MODEL-008 MODEL-016",
+    "cancelled-invitations-are-anothers": "MODEL-008",
     "workspace-header-is-ignored": "WORKSPACE-015 WORKSPACE-016",
     "workspace-header-is-required": "OP-034",
     "history-002-on-february-31": "HISTORY-009 HISTORY-010",

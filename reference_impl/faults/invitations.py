@@ -1,9 +1,10 @@
 """Invitations, as who is invited and as an administrator sees them (chapters "Profile", "Invitations")."""
 
+from dataclasses import replace
 from typing import Any
 
 from reference_impl import invitations
-from reference_impl.changes import Change, moved
+from reference_impl.changes import Change, chosen, moved, together
 from reference_impl.errors import INVALID
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import (
@@ -83,6 +84,12 @@ def _accepted_where_pending(item: Record) -> None:
         item["acceptedAt"] = item["createdAt"]
 
 
+def _anothers(call: Call) -> Any:
+    """Whoever asks, those of an account are listed that has one, which is cancelled."""
+    other = call.portal.account_of("person01@example.test")
+    return call.handler(call.portal, replace(call.caller, known_account=other), call.body)
+
+
 def _everybodys(call: Call) -> Any:
     """Lists everybody's invitations; ``none`` stands for the name of an invitee without an account."""
     portal, sent = call.portal, call.body.get("statuses") or []
@@ -132,6 +139,9 @@ ROWS = {
     ),
     "INVITATION-030 declining-does-not-stick": pretending(op.DECLINE, "invitation"),
     "INVITATION-031 unknown-invitation-is-400-at-decline": renamed(op.DECLINE, "RESOURCE.NOT_FOUND", INVALID),
+    "INVITATION-032 cancelled-invitations-are-anothers": together(
+        chosen(statuses_required=True), served(op.OWN_INVITATIONS, _anothers)
+    ),
     "INVITATION-032 invitations-of-everybody": served(op.OWN_INVITATIONS, _everybodys),
     "INVITATION-033 accepting-nothing-is-404": optional(op.ACCEPT, "invitationBizId", "none"),
     "INVITATION-035 the-invitee-is-named-like-the-inviter": turned(
