@@ -58,9 +58,10 @@ CONSEQUENCES = {
     "type-statuses-swapped": "CHANNELTYPE-022 MODEL-002 MODEL-003",
     "completed-order-by-another-name": "ORDER-034 AGREE-007",
     "any-access-code-lets-in": "HEADER-022",
-    "en-is-not-served": "HEADER-007 AUTHN-001 AUTHN-002",
-    "zh-Hant-is-not-served": "HEADER-007 AUTHN-001 AUTHN-002",
-    "vi-is-not-served": "HEADER-007 AUTHN-001 AUTHN-002",
+    **{
+        f"{tag}-is-not-served": "HEADER-007 AUTHN-001 AUTHN-002"
+        for tag in ("en", "zh", "zh-Hant", "ja", "vi")
+    },
     "language-is-required": (
         "LOGIN-040 LOGIN-041 LOGIN-043 LOGIN-044 LOGIN-045 LOGIN-046 LOGIN-047 LOGIN-048 LOGIN-051 "
         "LOGIN-053 LOGIN-057 TOKEN-023 PASSWORD-006 AUTHN-001 AUTHN-002 AUTHN-004 AUTHN-009 SECURE-003 "

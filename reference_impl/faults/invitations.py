@@ -1,6 +1,6 @@
 """Invitations, as who is invited and as an administrator sees them (chapters "Profile", "Invitations")."""
 
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from reference_impl import invitations
@@ -22,7 +22,7 @@ from reference_impl.faults.fault import (
     turned,
 )
 from reference_impl.faults.requests import racing
-from reference_impl.faults.verbs import in_ascii, named_with
+from reference_impl.faults.verbs import as_another, in_ascii, named_with
 from reference_impl.portal import Caller, Portal, Record
 from reference_impl.shapes import Body, address
 
@@ -84,12 +84,6 @@ def _accepted_where_pending(item: Record) -> None:
         item["acceptedAt"] = item["createdAt"]
 
 
-def _anothers(call: Call) -> Any:
-    """Whoever asks, those of an account are listed that has one, which is cancelled."""
-    other = call.portal.account_of("person01@example.test")
-    return call.handler(call.portal, replace(call.caller, known_account=other), call.body)
-
-
 def _everybodys(call: Call) -> Any:
     """Lists everybody's invitations; ``none`` stands for the name of an invitee without an account."""
     portal, sent = call.portal, call.body.get("statuses") or []
@@ -140,7 +134,8 @@ ROWS = {
     "INVITATION-030 declining-does-not-stick": pretending(op.DECLINE, "invitation"),
     "INVITATION-031 unknown-invitation-is-400-at-decline": renamed(op.DECLINE, "RESOURCE.NOT_FOUND", INVALID),
     "INVITATION-032 cancelled-invitations-are-anothers": together(
-        chosen(statuses_required=True), served(op.OWN_INVITATIONS, _anothers)
+        chosen(statuses_required=True),
+        served(op.OWN_INVITATIONS, partial(as_another, email="person01@example.test")),
     ),
     "INVITATION-032 invitations-of-everybody": served(op.OWN_INVITATIONS, _everybodys),
     "INVITATION-033 accepting-nothing-is-404": optional(op.ACCEPT, "invitationBizId", "none"),
