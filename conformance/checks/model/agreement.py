@@ -225,8 +225,7 @@ def _is_between(middle: Visit, first: Visit, last: Visit) -> bool:
 def _compared(
     kind: Kind, exchange: Exchange, here: Sighting, there: Sighting, *, first: Visit, is_settled: bool
 ) -> Iterator[Comparison]:
-    """The records that both places show: the fields that contradict each other, or that all agree. Values of
-    two types leave the rule in doubt where one of them is not of the stated shape."""
+    """The records that both places show: the fields that contradict each other, or that all agree."""
     shared = here.shown.keys() & there.shown.keys()
     different = [id for id in here.shown if id in shared and here.shown[id] != there.shown[id]]
     agree = bool(shared)
