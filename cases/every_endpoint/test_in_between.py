@@ -35,6 +35,8 @@ from conformance.cases import (
     op,
 )
 
+Answers = tuple[Exchange, Exchange, Exchange]
+
 CODED = ("code", "Code", "Id", "etag")
 """Endings of the names of fields whose texts belong to no language."""
 
@@ -63,15 +65,12 @@ def belongs_to_a_language(at: str, *values: Json) -> bool:
     return not at.endswith(CODED) and all(isinstance(value, str) for value in texts)
 
 
-EVERYWHERE = (op.PROFILE, op.COUNTRIES, op.ACCOUNTS_QUERY)
-"""Endpoints that are read in every language, whatever the effort."""
-
-
-def languages_of(row: Operation, effort: str) -> tuple[str, ...]:
-    """All languages, or two of them, others at each endpoint."""
-    turn = row.number % len(LANGUAGES)
-    is_whole = effort == "thorough" or row.key in EVERYWHERE
-    return LANGUAGES if is_whole else (LANGUAGES[turn], LANGUAGES[turn - 2])
+def visits_of(row: Operation, effort: str) -> list[tuple[str, ...]]:
+    """The languages that are asked for between two requests without one: all together, of which another one
+    than English is the last at each endpoint, or each by itself."""
+    turn = 1 + row.number % (len(LANGUAGES) - 1)
+    together = ("en", *LANGUAGES[turn:], *LANGUAGES[1:turn])
+    return [(language,) for language in LANGUAGES] if effort == "thorough" else [together]
 
 
 @mark.requirement("HEADER-004", "HEADER-007", "HEADER-018", "AGREE-011")
@@ -85,25 +84,37 @@ def test_a_listed_language_is_served_and_changes_texts_alone(
         return answered(read(portal, row, token=token, headers={"Accept-Language": language}))
 
     before = ask(None)
-    for language in languages_of(row, effort):
-        between = ask(language)
-        if not between.success:
-            granted(before)
-        verify("HEADER-004", is_success(between, before, message=f"the request in {language} was refused"))
-        if before.success and between.success:
+    for languages in visits_of(row, effort):
+        served = {}
+        for language in languages:
+            between = ask(language)
+            if not between.success:
+                granted(before)
+            message = f"the request in {language} was refused"
+            if verify("HEADER-004", is_success(between, before, message=message)):
+                served[language] = between
+        if before.success and served:
             after = ask(None)
-            for place, expected in (("status", before.status), ("code", before.at("code"))):
-                verify(
-                    "HEADER-007", equal(between, place, expected, before, message=f"in {language} it differs")
-                )
-            if changed := others_than_texts(before, between, after):
-                changed &= others_than_texts(ask(None), ask(language), after)
-            if changed:
-                at = min(changed)
-                was, shown = (values_of(answer).get(at, ABSENT) for answer in (before, between))
-                message = f"in {language} it differs from the answer before without a language"
-                verify("HEADER-007", holds(between, at, False, was, before, actual=shown, message=message))
+            for language, between in served.items():
+                verify_texts_alone(verify, language, (before, between, after), ask)
             is_answered_as_before(portal, verify, (before, between, after), lambda: ask("en"))
+
+
+def verify_texts_alone(
+    verify: Verify, language: str, answers: Answers, ask: Callable[[str | None], Exchange]
+) -> None:
+    """The answer in between, in a language, differs from both others in nothing but texts."""
+    before, between, after = answers
+    message = f"in {language} it differs"
+    for place, expected in (("status", before.status), ("code", before.at("code"))):
+        verify("HEADER-007", equal(between, place, expected, before, message=message))
+    if changed := others_than_texts(before, between, after):
+        changed &= others_than_texts(ask(None), ask(language), after)
+    if changed:
+        at = min(changed)
+        was, shown = (values_of(answer).get(at, ABSENT) for answer in (before, between))
+        message += " from the answer before without a language"
+        verify("HEADER-007", holds(between, at, False, was, before, actual=shown, message=message))
 
 
 def others_than_texts(before: Exchange, between: Exchange, after: Exchange) -> set[str]:
@@ -122,10 +133,7 @@ REPEATED = 3
 
 
 def is_answered_as_before(
-    portal: Portal,
-    verify: Verify,
-    answers: tuple[Exchange, Exchange, Exchange],
-    ask_again: Callable[[], Exchange],
+    portal: Portal, verify: Verify, answers: Answers, ask_again: Callable[[], Exchange]
 ) -> None:
     """The last of three answers shows nothing that only the one in between was to show. What shows as before
     when it is asked again was not changed meanwhile."""

@@ -25,7 +25,7 @@ from conformance.cases import (
 def test_orders_are_listed(portal: Portal, admin: Account) -> None:
     """What they say of themselves is judged on the wire."""
     if not listed(matching(portal, admin), "data.content"):
-        raise Untestable("the workspace has no orders in the last 30 days", "environment")
+        raise Untestable("the query shows no orders of the last 30 days", "environment")
 
 
 @mark.requirement("ORDER-028", "ERROR-010", "AUTHN-015")

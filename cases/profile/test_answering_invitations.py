@@ -112,17 +112,8 @@ def test_an_open_invitation_is_accepted_once(
         if accepted.success:
             invitation.stays("accepted")
         after, code = state_after_accepting(portal, spare, record.get("bizId"))
-        verify(
-            "INVITATION-020",
-            holds(
-                after,
-                "data",
-                code == "ACCEPTED",
-                "the accepted invitation as ACCEPTED",
-                accepted,
-                actual=code,
-            ),
-        )
+        is_accepted, expected = code == "ACCEPTED", "the accepted invitation as ACCEPTED"
+        verify("INVITATION-020", holds(after, "data", is_accepted, expected, accepted, actual=code))
 
         also_open = neighbour.creation.id if neighbour is not None else None
         if accepted.success:
@@ -141,10 +132,8 @@ def test_an_open_invitation_is_accepted_once(
         repeated = authorized(portal.call(op.INVITATION_ACCEPT, json=body, token=spare.token))
         if not repeated.success:
             around.judged(verify, "MODEL-014", repeated)
-        verify(
-            "INVITATION-029",
-            is_refused(repeated, accepted, message="an accepted invitation was accepted again"),
-        )
+        message = "an accepted invitation was accepted again"
+        verify("INVITATION-029", is_refused(repeated, accepted, message=message))
         if also_open is not None and neighbour is not None:
             _verify_cancelled(portal, verify, spare, neighbour)
 
@@ -223,7 +212,7 @@ def _an_expired_one(portal: Portal) -> tuple[Account, Exchange, Json]:
             for entry in listed(listing):
                 if _is_surely_over(listing, entry):
                     return caller, listing, entry["bizId"]
-    raise Untestable("no account of the profile was sent an invitation that has expired", "environment")
+    raise Untestable("no account of the profile is shown an invitation that has expired", "environment")
 
 
 def _is_surely_over(listing: Exchange, entry: dict[str, Json]) -> bool:
@@ -252,9 +241,8 @@ def test_a_declined_invitation_can_no_longer_be_accepted(
         record = received(own_invitations(portal, spare), invitation, marker)
         body = {"invitationBizId": record.get("bizId")}
 
-        declined = granted(
-            portal.call(op.INVITATION_DECLINE, json={**body, "reason": f"not {marker}"}, token=spare.token)
-        )
+        refusing = {**body, "reason": f"not {marker}"}
+        declined = granted(portal.call(op.INVITATION_DECLINE, json=refusing, token=spare.token))
         invitation.stays("declined")
         verify.observe("invitation-answers", declined, form(declined.data))
 
@@ -273,10 +261,8 @@ def test_a_declined_invitation_can_no_longer_be_accepted(
         for entry in listed(listing):
             if entry.get("bizId") == record.get("bizId"):
                 verify_kept(verify, listing, record, entry, declined)
-                verify(
-                    "INVITATION-030",
-                    holds(listing, "data", entry.get("canAccept") is not True, "canAccept false", declined),
-                )
+                is_closed = entry.get("canAccept") is not True
+                verify("INVITATION-030", holds(listing, "data", is_closed, "canAccept false", declined))
 
 
 def _where_it_is_now(portal: Portal, caller: Account, listing: Exchange, id: Json) -> Exchange:

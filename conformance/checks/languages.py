@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from conformance.checks.registry import Memory, check, errors
 from conformance.spec.tables import LANGUAGES
 from conformance.traffic.exchange import Exchange
-from conformance.verdicts.comparisons import contradicts
+from conformance.verdicts.comparisons import contradicts, is_success
 from conformance.verdicts.findings import HELD, Comparison
 
 KANA = re.compile("[\u3041-\u30ff]")
@@ -46,6 +46,15 @@ def _can_write(letters: str, codec: str) -> bool:
 def _tag(exchange: Exchange, header: str) -> str | None:
     """The listed language that a header names; None where it names none, or several."""
     return TAGS.get((exchange.request.header(header) or "").strip().casefold())
+
+
+@check("HEADER-004", on=errors().at_its_moment().where(lambda exchange: exchange.status == 406))
+def a_listed_language_is_acceptable(exchange: Exchange) -> Iterator[Comparison]:
+    """With 406 a server has nothing in the language or the form that is asked for (RFC 9110, 15.5.7). Of
+    ``X-LOCALE``, which is listed as required, no value is shown: one that is no such language may be why."""
+    asked, accepted = _tag(exchange, "accept-language"), exchange.request.header("accept") or ""
+    if asked is not None and _tag(exchange, "x-locale") is not None and "json" in accepted.lower():
+        yield is_success(exchange, message=f"the request in {asked} was refused")
 
 
 @check("HEADER-021", on=errors().at_its_moment(), remembers=True)

@@ -109,6 +109,13 @@ def _last_moment(value: str) -> datetime | None:
     return _moment(time) if time != value else None
 
 
+def any_moment(value: Json) -> datetime | None:
+    """As ``moment``; also of epoch milliseconds, as the envelope's ``timestamp`` has them."""
+    if is_integer(value) and 10**11 <= value < 10**14:
+        return datetime.fromtimestamp(value / 1000, UTC)
+    return moment(value)
+
+
 def has_offset(value: str) -> bool:
     """Whether a time says its zone: another clock may be meant where it does not."""
     return value.endswith(("Z", "z")) or any(sign in value[10:] for sign in "+-")
@@ -117,9 +124,8 @@ def has_offset(value: str) -> bool:
 def portal_time(exchange: Exchange) -> datetime:
     """The portal's own time: its timestamp, or else the sender's clock."""
     stamp = exchange.at("timestamp")
-    if is_integer(stamp) and 10**11 <= stamp < 10**14:
-        return datetime.fromtimestamp(stamp / 1000, UTC)
-    return datetime.fromtimestamp(exchange.time, UTC)
+    time = None if isinstance(stamp, str) else any_moment(stamp)
+    return time or datetime.fromtimestamp(exchange.time, UTC)
 
 
 CLOCKS = timedelta(seconds=5)

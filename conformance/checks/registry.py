@@ -214,7 +214,7 @@ LEFT_TO_CASES = frozenset(
     | {"SECURE-005", "SECURE-007", "SECURE-010", "SECURE-011", "SECURE-012", "PASSWORD-019", "FILE-022"}
     | {"IPWHITELIST-003", "IPWHITELIST-004", "IPWHITELIST-005", "SESSION-029", "PROFILE-004", "PROFILE-005"}
     | {"ACCOUNT-034", "INVITE-001", "INVITE-003", "INVITE-004", "INVITATION-029", "INVITATION-030"}
-    | {"CHANNEL-049", "CHANNEL-052", "CHANNELTYPE-028", "CHANNELTYPE-029"}
+    | {"CHANNEL-049", "CHANNEL-052", "CHANNELTYPE-028", "CHANNELTYPE-029", "HEADER-004"}
 )
 """Rules that checks decide by a client's mistake, or by what follows a change: in a run the cases send these,
 and the other answers of the endpoints decide nothing."""

@@ -97,9 +97,10 @@ class Apart(Ledger):
         self.contradictions: list[tuple[str, Contradiction]] = []
 
     def decide(self, requirement: str, comparison: Comparison, *, case: str | None = None) -> Finding | None:
-        if isinstance(comparison, Contradiction):
+        finding = super().decide(requirement, comparison, case=case)
+        if finding is not None and isinstance(comparison, Contradiction):
             self.contradictions.append((requirement, comparison))
-        return super().decide(requirement, comparison, case=case)
+        return finding
 
 
 class Trial:

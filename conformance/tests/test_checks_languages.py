@@ -1,4 +1,4 @@
-"""The check of ``conformance.checks.languages``."""
+"""The checks of ``conformance.checks.languages``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,27 @@ def told(language: str, message: str, **headers: str) -> Exchange:
 
 ENGLISH, SIMPLIFIED, TRADITIONAL = told("en", "No."), "需要访问令牌。", "需要存取權杖。"
 
+
+def unacceptable(**headers: str | None) -> Exchange:
+    asked = {"Accept-Language": "ja", "Accept": "application/json", **headers}
+    return refusal(PROFILE, "HEADER.REFUSED", 406, headers=asked)
+
+
 PROOFS = [
+    Proof(
+        "HEADER-004",
+        [
+            unacceptable(**{"Accept-Language": "fr"}),
+            unacceptable(**{"Accept-Language": None}),
+            unacceptable(**{"X-LOCALE": "tlh"}),
+            unacceptable(**{"X-LOCALE": None}),
+            unacceptable(Accept="text/html"),
+            unacceptable(Accept=None),
+            told("ja", "No.", Accept="application/json"),
+        ],
+        unacceptable(),
+        silent=True,
+    ),
     Proof(
         "HEADER-021",
         [

@@ -57,6 +57,11 @@ def listed(n: int, *records: Json, **sent: Json) -> Exchange:
     return read(n, op.CHANNELS_QUERY, page(*records), sent=sent)
 
 
+def days_ago(days: int) -> int:
+    """A time in epoch milliseconds."""
+    return int((NOW - timedelta(days=days)).timestamp() * 1000)
+
+
 def of_version(version: Json) -> Exchange:
     return answer(op.PUBLIC_KEY, body=envelope(data={"key": "x"}, version=version))
 
@@ -110,6 +115,19 @@ PROOFS = [
         "AGREE-001",
         [profile(1), detail(2, accountPhone="555-0100", accountRemark="x", accountName="ONE"), profile(3)],
         [profile(1), detail(2, accountPhone="+1 555 0199"), profile(3)],
+    ),
+    Proof(
+        "AGREE-001",
+        [profile(1), detail(2, createdAt=days_ago(9)), profile(3)],
+        [profile(1), detail(2, createdAt=days_ago(99)), profile(3)],
+    ),
+    *(
+        Proof("AGREE-001", [profile(1), detail(2), profile(3), *trace], [], silent=True)
+        for trace in (
+            [accounts(4, account(createdAt=days_ago(9))), profile(5)],
+            [profile(4, createdAt=days_ago(9)), detail(5), profile(6, createdAt=days_ago(9))],
+            [profile(4, accountPhone=5550199), detail(5), profile(6, accountPhone=5550199)],
+        )
     ),
     Proof(
         "AGREE-002",
@@ -269,6 +287,11 @@ def test_a_finding_names_both_places_and_both_values() -> None:
         ("2031-05-06T07:08:09Z", "2031-05-06T09:08:09", False),
         ("2031-05-06", "2031-05-06T09:08:09Z", False),
         ("06/05/2031", "2031-05-06T09:08:09Z", False),
+        ("2031-05-06T07:08:09Z", days_ago(0), False),
+        ("2031-05-06T07:08:09Z", days_ago(1), True),
+        ("2031-05-06T07:08:09", days_ago(1), False),
+        ("2031-05-06T07:08:09Z", days_ago(1) // 1000, False),
+        ("1936000000000", days_ago(1), False),
         (coded("ACTIVE", 1), coded("ACTIVE", 2), True),
         (coded("ACTIVE", 1), coded("Active", 1, label="x"), False),
         (coded("ACTIVE", 1), coded("LOCKED", 1), True),

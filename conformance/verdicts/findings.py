@@ -222,8 +222,8 @@ class Ledger:
     def decide(self, requirement: str, comparison: Comparison, *, case: str | None = None) -> Finding | None:
         """Takes one comparison; gives the finding of a contradiction. KeyError: no such requirement.
 
-        A place that is not of the stated shape is the shape's finding and nobody else's. The answer of a
-        limiter contradicts nothing: it is not about the request.
+        A place that is not of the stated shape is the shape's finding and nobody else's; what two answers say
+        of it stays in doubt. The answer of a limiter contradicts nothing: it is not about the request.
         """
         tally = self._tally(requirement)
         if case:
@@ -235,9 +235,11 @@ class Ledger:
             self.leave_untested(requirement, LIMITED, "environment")
             return None
         if self._is_misshapen(comparison):
-            self.leave_untested(requirement, "the answer does not have the stated shape there", "target")
+            leave = self.leave_untested if comparison.other is None else self.doubt
+            leave(requirement, "the answer does not have the stated shape there", "target")
             return None
-        return self.add(finding_of(self.requirements[requirement], comparison, case=case))
+        finding = finding_of(self.requirements[requirement], comparison, case=case)
+        return None if comparison.is_of_types else self.add(finding)
 
     def note_misshapen(self, exchange: Exchange, paths: Iterable[str]) -> None:
         """Remembers where an answer is not of the stated shape; of many answers, the last."""
@@ -246,10 +248,12 @@ class Ledger:
             del self._misshapen[next(iter(self._misshapen))]
 
     def _is_misshapen(self, comparison: Contradiction) -> bool:
-        places, path = self._misshapen.get(comparison.exchange.n, ()), comparison.path
-        return any(
-            path.startswith(place) and path[len(place) : len(place) + 1] in ("", ".", "[") for place in places
-        )
+        places, path = self._misshapen.get(comparison.exchange.n, ()), f"{comparison.path}."
+        if any(path.startswith((f"{place}.", f"{place}[")) for place in places):
+            return True
+        other = comparison.other
+        places = () if other is None else self._misshapen.get(other.exchange, ())
+        return other is not None and any(place.endswith(f".{other.field}") for place in places)
 
     def add(self, finding: Finding) -> Finding:
         """Takes a finding made elsewhere, and gives it with the number of its signature so far. Of each

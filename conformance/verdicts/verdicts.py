@@ -27,7 +27,8 @@ class Contradiction:
 
     ``path`` is ``status``, ``headers.NAME`` or a place in the body; ``also`` are the exchanges
     that led here, in order. ``other`` is where another answer shows what was expected. ``about`` is the key
-    of the endpoint in question where the request has another address.
+    of the endpoint in question where the request has another address. ``is_of_types``: the two answers show
+    values of two types, which weighs only where one of them is not of the stated shape.
     """
 
     exchange: Exchange
@@ -38,6 +39,7 @@ class Contradiction:
     also: tuple[Exchange, ...] = ()
     other: OtherPlace | None = None
     about: str = ""
+    is_of_types: bool = False
 
 
 class Held(Enum):

@@ -45,9 +45,10 @@ CONSEQUENCES = {
     "type-statuses-swapped": "CHANNELTYPE-022 MODEL-002 MODEL-003",
     "completed-order-by-another-name": "ORDER-034 AGREE-007",
     "any-access-code-lets-in": "HEADER-022",
-    "en-is-not-served": "HEADER-007",
-    "zh-Hant-is-not-served": "HEADER-007",
-    "vi-is-not-served": "HEADER-007",
+    **{
+        f"{tag}-is-not-served": "HEADER-007 AUTHN-001 AUTHN-002"
+        for tag in ("en", "zh", "zh-Hant", "ja", "vi")
+    },
     "language-is-required": (
         "LOGIN-057 TOKEN-023 PASSWORD-006 AUTHN-001 AUTHN-002 AUTHN-004 AUTHN-009 SECURE-003 ERROR-020"
     ),
@@ -136,6 +137,7 @@ CONSEQUENCES = {
     "declined-invitation-can-be-accepted": "INVITATION-030",
     "declining-does-not-stick": "INVITATION-029",
     "invitations-of-everybody": "MODEL-008",
+    "cancelled-invitations-are-anothers": "MODEL-008",
     "workspace-header-is-ignored": "WORKSPACE-015 WORKSPACE-016",
     "workspace-header-is-required": "OP-034",
     "account-times-of-another-zone": "AGREE-001 PROFILE-013",

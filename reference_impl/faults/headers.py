@@ -81,6 +81,7 @@ ROWS = {
     "HEADER-002 any-access-code-lets-in": adding(_any_code_lets_in),
     "HEADER-002 another-portals-access-code-lets-in": adding(_other_portals_code_lets_in),
     **{f"HEADER-004 {name}-is-not-served": _turned_away(406, _language_is(name)) for name in LANGUAGES},
+    "HEADER-004 no-workspace-in-japanese": _turned_away(406, _language_is("ja"), op.CURRENT_WORKSPACE),
     "HEADER-005 language-is-required": _turned_away(400, lambda names: "accept-language" not in names),
     "HEADER-020 without-a-language-it-is-japanese": adding(
         lambda scope, names: {"accept-language": "ja"} | names

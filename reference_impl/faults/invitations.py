@@ -1,9 +1,10 @@
 """Invitations, as who is invited and as an administrator sees them (chapters "Profile", "Invitations")."""
 
+from functools import partial
 from typing import Any
 
 from reference_impl import invitations
-from reference_impl.changes import Change, moved
+from reference_impl.changes import Change, chosen, moved, together
 from reference_impl.errors import INVALID
 from reference_impl.faults import operations as op
 from reference_impl.faults.fault import (
@@ -21,7 +22,7 @@ from reference_impl.faults.fault import (
     turned,
 )
 from reference_impl.faults.requests import racing
-from reference_impl.faults.verbs import in_ascii, named_with
+from reference_impl.faults.verbs import as_another, in_ascii, named_with
 from reference_impl.portal import Caller, Portal, Record
 from reference_impl.shapes import Body, address
 
@@ -132,6 +133,10 @@ ROWS = {
     ),
     "INVITATION-030 declining-does-not-stick": pretending(op.DECLINE, "invitation"),
     "INVITATION-031 unknown-invitation-is-400-at-decline": renamed(op.DECLINE, "RESOURCE.NOT_FOUND", INVALID),
+    "INVITATION-032 cancelled-invitations-are-anothers": together(
+        chosen(statuses_required=True),
+        served(op.OWN_INVITATIONS, partial(as_another, email="person01@example.test")),
+    ),
     "INVITATION-032 invitations-of-everybody": served(op.OWN_INVITATIONS, _everybodys),
     "INVITATION-033 accepting-nothing-is-404": optional(op.ACCEPT, "invitationBizId", "none"),
     "INVITATION-035 the-invitee-is-named-like-the-inviter": turned(

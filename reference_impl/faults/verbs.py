@@ -60,9 +60,10 @@ def unrefused(operation: str, data: Any) -> Change:
     return served(operation, answering)
 
 
-def as_another(call: Call) -> Any:
-    """Whoever asks, the first account is answered."""
-    account = next(iter(call.portal.records["account"].values()))
+def as_another(call: Call, email: str | None = None) -> Any:
+    """Whoever asks, the account of this email is answered, or the first one."""
+    first = next(iter(call.portal.records["account"].values()))
+    account = first if email is None else call.portal.account_of(email)
     return call.handler(
         call.portal, Caller("", "", "", "en", session=call.caller.session, known_account=account), call.body
     )

@@ -13,12 +13,12 @@ from typing import TypeGuard
 
 from conformance.checks.envelope import is_mask
 from conformance.checks.model.places import OF_SESSIONS, WRITES, Visit, place_of, viewer_of, visit_of
-from conformance.checks.records import are_alike, folded, has_offset, moment, records
+from conformance.checks.records import any_moment, are_alike, folded, has_offset, moment, records
 from conformance.checks.registry import Memory, answers, check, key_of
 from conformance.spec import endpoints as op
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.facts import called, fact
-from conformance.traffic.values import is_integer
+from conformance.traffic.values import is_integer, is_number
 from conformance.verdicts.comparisons import contradicts
 from conformance.verdicts.findings import HELD, Comparison, Contradiction, OtherPlace, endpoint_of
 
@@ -230,18 +230,16 @@ def _compared(
     agree = bool(shared)
     for id in different:
         values = here.shown[id], there.shown[id]
-        fields = [
-            (name, value, other)
-            for name, value, other in zip(kind.fields, *values, strict=True)
-            if are_different(value, other)
-        ]
-        agree = agree and not fields
-        if is_settled and not any(_has_just_changed(kind, row, there.last) for row in values):
-            path = next(path for path, record in records(exchange) if record.get("bizId") == id)
-            for name, value, other in fields:
+        is_known = is_settled and not any(_has_just_changed(kind, row, there.last) for row in values)
+        path = next(path for path, record in records(exchange) if record.get("bizId") == id)
+        for name, value, other in zip(kind.fields, *values, strict=True):
+            is_other = are_different(value, other)
+            are_mixed = type(value) is not type(other) and None not in (value, other)
+            agree = agree and not is_other
+            if is_known if is_other else are_mixed:
                 odd = _contradiction(kind, exchange, f"{path}.{name}", (value, other), (first, there.last))
                 place = OtherPlace(there.last.n, endpoint_of(there.last.exchange()), id, name)
-                yield replace(odd, other=place)
+                yield replace(odd, other=place, is_of_types=not is_other)
     if agree:
         yield HELD
 
@@ -281,9 +279,10 @@ def are_different(value: Json, other: Json) -> bool:
     if isinstance(value, list) and isinstance(other, list):
         texts = all(isinstance(text, str) and text for text in (*value, *other))
         return texts and set(map(folded, value)) != set(map(folded, other))
-    if isinstance(value, bool) or isinstance(other, bool):
-        return isinstance(value, bool) and isinstance(other, bool) and value is not other
-    return isinstance(value, int | float) and isinstance(other, int | float) and value != other
+    if isinstance(value, str) or isinstance(other, str):
+        return _are_different_times(value, other)
+    are_flags = isinstance(value, bool) and isinstance(other, bool)
+    return (are_flags or (is_number(value) and is_number(other))) and value != other
 
 
 SECRET = "password"
@@ -310,12 +309,16 @@ def _is_shown(value: Json) -> TypeGuard[str]:
 def _are_different_texts(text: str, other: str) -> bool:
     if not (text.strip() and other.strip()) or any(map(_is_masked, (text, other))) or are_alike(text, other):
         return False
-    early, late = moment(text), moment(other)
-    if early is not None and late is not None:
-        return has_offset(text) and has_offset(other) and abs((late - early).total_seconds()) >= 1
-    if early is not None or late is not None:
-        return False
+    if moment(text) is not None or moment(other) is not None:
+        return _are_different_times(text, other)
     return not (_is_part(text, other) or _is_part(other, text))
+
+
+def _are_different_times(value: Json, other: Json) -> bool:
+    """Whether two values, of which one may be a number, are times of surely different moments."""
+    early, late = any_moment(value), any_moment(other)
+    are_zoned = all(has_offset(time) for time in (value, other) if isinstance(time, str))
+    return early is not None and late is not None and are_zoned and abs((late - early).total_seconds()) >= 1
 
 
 def _is_masked(text: str) -> bool:
