@@ -52,8 +52,12 @@ def _tag(exchange: Exchange, header: str) -> str | None:
 def a_listed_language_is_acceptable(exchange: Exchange) -> Iterator[Comparison]:
     """With 406 a server has nothing in the language or the form that is asked for (RFC 9110, 15.5.7). Of
     ``X-LOCALE``, which is listed as required, no value is shown: one that is no such language may be why."""
-    asked, accepted = _tag(exchange, "accept-language"), exchange.request.header("accept") or ""
-    if asked is not None and _tag(exchange, "x-locale") is not None and "json" in accepted.lower():
+    asked, accepted = _tag(exchange, "accept-language"), (exchange.request.header("accept") or "").strip()
+    if (
+        asked is not None
+        and _tag(exchange, "x-locale") is not None
+        and accepted in ("application/json", "*/*")
+    ):
         yield is_success(exchange, message=f"the request in {asked} was refused")
 
 
