@@ -229,16 +229,9 @@ class RunSession:
 
     def finish(self, *, interrupted: bool = False, crashed: bool = False) -> Run:
         """Restores what was changed, decides the pinned readings, writes every report and returns the run."""
-        self.acting.name = None
         if crashed:
             self.ledger.errors.setdefault("pytest", "an internal error ended the run")
-        left_behind = self._restore()
-        if self.gone is None:
-            self.shown_otherwise = shown_otherwise(self.portal, self.portal.changes.restored)
-        open_sessions = None if self.unreachable else self.portal.end_sessions()
-        pin_readings(self.ledger, self.profile.readings)
-        self._give_reasons()
-        self.portal.close()
+        left_behind, open_sessions = self.put_back()
         self.log.close()
         options, is_reading = self.options, self.options.impact == "read-only"
         return finish_run(
@@ -266,6 +259,19 @@ class RunSession:
             timeline=self.timeline,
             notes=[*self._notes(), *filter(None, [open_sessions])],
         )
+
+    def put_back(self) -> tuple[list[str], str | None]:
+        """Restores what was changed, ends the sessions, and decides the rest. Returns what could not be
+        restored, and which sessions stay open."""
+        self.acting.name = None
+        left_behind = self._restore()
+        if self.gone is None:
+            self.shown_otherwise = shown_otherwise(self.portal, self.portal.changes.restored)
+        open_sessions = None if self.unreachable else self.portal.end_sessions()
+        pin_readings(self.ledger, self.profile.readings)
+        self._give_reasons()
+        self.portal.close()
+        return left_behind, open_sessions
 
     def drop(self) -> list[str]:
         """Ends the run without a report. Returns what of its changes could not be restored, as sentences."""

@@ -26,6 +26,7 @@ from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal.inboxes import NothingArrived
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.http_library import httpx
+from conformance.traffic.log import NoLog
 from conformance.verdicts.findings import Comparison, Finding, Ledger, Verdict
 
 
@@ -136,18 +137,6 @@ class AttributingLedger(Ledger):
             names = dict.fromkeys(function_of(name) for name in (case, self._acting()) if name)
             self.sources.setdefault(requirement, {}).update(names)
         return finding
-
-
-class NoLog:
-    """In place of the file of exchanges: nothing is kept."""
-
-    path = Path()
-
-    def write(self, exchange: Exchange) -> None:
-        """Drops it."""
-
-    def close(self) -> None:
-        """There is nothing to close."""
 
 
 def session_on(

@@ -31,6 +31,18 @@ class ExchangeWriter(Protocol):
     def close(self) -> None: ...
 
 
+class NoLog:
+    """In place of the file of exchanges: nothing is kept."""
+
+    path = Path()
+
+    def write(self, exchange: Exchange) -> None:
+        """Drops it."""
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
 def first_seen_in(exchange: Exchange) -> str:
     """The origin of the secrets that an exchange is the first to hold."""
     request = exchange.request

@@ -192,12 +192,14 @@ class Regression(Part):
 
 
 class Timed(Part):
-    """Something of the run that took time (epoch seconds): a ``wait``, a ``sign-in``, and what it was for."""
+    """Something of the run that took time (epoch seconds): a ``wait``, or a ``case`` up to its end or next
+    wait. ``exchanges``: the first and the last of them."""
 
     kind: str
     label: str
     start: float
     end: float
+    exchanges: tuple[int, int] | None = None
 
     @property
     def seconds(self) -> float:
@@ -305,8 +307,8 @@ class Scope(Part):
     given (``10m``); ``effort``: that of the examples that a run generates. ``called`` are the endpoints that
     were called, ``decided``, by endpoint, the rules about every endpoint that were decided, of a selection
     all; ``more`` says what the next impact, or an account that the profile lacks, would test beside;
-    ``rules`` are the files of the user's own rules. ``seed`` is that of generated requests, ``settings`` are
-    the keys of the profile, without values. ``edition`` and ``edition_level`` say what to conform to."""
+    ``rules`` are the files of the user's own rules. ``seed`` is that of generated requests. ``profile``: its
+    tables, redacted, of its inboxes the kinds. ``edition`` and ``edition_level`` say what to conform to."""
 
     selection: str = ""
     bundled: bool = False
@@ -318,7 +320,7 @@ class Scope(Part):
     more: list[str] = []
     rules: list[str] = []
     seed: int | None = None
-    settings: list[str] = []
+    profile: dict[str, Json] = {}
     edition: str = ""
     edition_level: str = ""
 

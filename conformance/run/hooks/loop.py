@@ -40,10 +40,10 @@ from conformance.verdicts.verify import Verify
 
 
 @rare_garbage_collection()
-def run_all(session: pytest.Session, run: RunSession) -> None:
-    """Runs every case of the session, in the order in which waits overlap and sign-ins last."""
+def run_all(session: pytest.Session, run: RunSession, order: Agenda[pytest.Item] | None = None) -> None:
+    """Runs every case of the session, in the order in which waits overlap and sign-ins last, or another."""
     portal, clock = run.portal, run.clock
-    agenda, garbage = _agenda(session, run), GarbageByTraffic(run.log.path)
+    agenda, garbage = order or _agenda(session, run), GarbageByTraffic(run.log.path)
     while run.gone is None:
         now, left = clock.now(), clock.remaining() if agenda.is_hurried else None
         ready = at_once if left is None else partial(_signs_in_from, portal, left)
@@ -127,7 +127,6 @@ def guarded(item: pytest.Item) -> Generator[None, Any, Any]:
     if run is None or verify is None:
         return (yield)
     run.acting.name = item.nodeid
-    started = wall()
     try:
         _check_needs(item, verify, run)
         return (yield)
@@ -148,7 +147,6 @@ def guarded(item: pytest.Item) -> Generator[None, Any, Any]:
         raise
     finally:
         run.acting.name = None
-        run.timeline.append(Timed(kind="case", label=item.nodeid, start=started, end=wall()))
 
 
 def _check_needs(item: pytest.Item, verify: Verify, run: RunSession) -> None:
@@ -223,7 +221,11 @@ def _run_item(item: pytest.Item, run: RunSession) -> None:
     if VERIFY not in item.stash:
         item.stash[VERIFY] = Verify(run.ledger, item.nodeid, ids_of(item))
         hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    started, first = wall(), run.portal.transport.sent + 1
     reports = runtestprotocol(item, log=False, nextitem=None)
+    last = run.portal.transport.sent
+    sent = None if last < first else (first, last)
+    run.timeline.append(Timed(kind="case", label=item.nodeid, start=started, end=wall(), exchanges=sent))
     if goes_on(item):
         return
     for report in reports:

@@ -178,7 +178,7 @@ def scope_of(config: pytest.Config, run: RunSession, items: Iterable[pytest.Item
         more=[] if selection else next_steps(rows, run.profile, run.options.impact),
         rules=list(map(str, value_of(config, "rules"))),
         seed=value_of(config, "seed"),
-        settings=run.profile.settings,
+        profile=run.profile.redacted(run.secrets),
         edition=value_of(config, "edition") or "",
         edition_level=value_of(config, "level") or "full" if value_of(config, "edition") else "",
     )

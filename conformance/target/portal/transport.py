@@ -106,6 +106,11 @@ class Transport:
         )
         self._timeouts = {"timeout": httpx.Timeout(self._timeout).as_dict()}
 
+    @property
+    def sent(self) -> int:
+        """How many exchanges there are so far: the number of the last."""
+        return self._count
+
     def close(self) -> None:
         self._handler.close()
 

@@ -38,6 +38,7 @@ from conformance.target.profile.tables import (
 )
 from conformance.traffic.documents import toml_tables, user_text
 from conformance.traffic.exchange import Json
+from conformance.traffic.redaction.redact import Secrets
 
 SECRET_PLACEHOLDERS = re.compile(r"{(?:password|new_password|otp|code)}")
 
@@ -53,9 +54,21 @@ def _secret_fields(body: Json) -> Iterator[str]:
             yield from _secret_fields(item)
 
 
-def _keys_in(tables: Mapping[str, Any], before: str = "") -> Iterator[str]:
-    for name, value in tables.items():
-        yield from _keys_in(value, f"{before}{name}.") if isinstance(value, dict) else [f"{before}{name}"]
+LEFT_OUT: dict[str, Any] = {
+    "inboxes": True,
+    "extend": True,
+    "portal": {"proxy", "verify", "client_cert", "client_key"},
+}
+"""What a report does not say of a profile: how this machine gets there, and its files."""
+
+
+def _exchanged(value: Json, others: Mapping[str, str]) -> Json:
+    """A JSON value with other texts in place of some."""
+    if isinstance(value, dict):
+        return {name: _exchanged(inner, others) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_exchanged(inner, others) for inner in value]
+    return others.get(value, value) if isinstance(value, str) else value
 
 
 class Profile(ProfileTable):
@@ -86,10 +99,13 @@ class Profile(ProfileTable):
     def source(self) -> str:
         return self._source
 
-    @property
-    def settings(self) -> list[str]:
-        """The keys that are set, without their values: ``accounts.admin.password``."""
-        return list(_keys_in(self.model_dump(exclude_unset=True)))
+    def redacted(self, registry: Secrets) -> dict[str, Json]:
+        """The tables that are set, each secret replaced, and of the inboxes only which there are."""
+        tables = self.model_dump(mode="json", exclude_unset=True, exclude=LEFT_OUT)
+        hidden = {value: registry.placeholder(value) or f"[{kind}]" for value, kind, _ in self.secrets()}
+        inboxes = {name: {"kind": inbox.kind} for name, inbox in self.inboxes.items()}
+        clean: dict[str, Json] = registry.redact_json(_exchanged({**tables, "inboxes": inboxes}, hidden))
+        return clean
 
     def secret_names(self) -> tuple[str, ...]:
         """The headers and fields that hold a secret by this profile: those of the bot challenge and the API
