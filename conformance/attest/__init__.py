@@ -8,7 +8,7 @@ from pathlib import Path
 
 from conformance import __version__
 from conformance.attest.folder import Statement, manifest_in
-from conformance.attest.recomputing import BAD, Recomputed, recomputed
+from conformance.attest.recomputing import BAD, Cases, Recomputed, no_cases, recomputed
 from conformance.attest.signature import signature_problem
 from conformance.report.finish import exit_codes
 from conformance.report.formats.manifest import EXCHANGES, STATEMENT, TEST_RESULT, configuration, statement_of
@@ -55,14 +55,14 @@ class Verification:
         return [one_line(f"{label:<10} {words}", LONGEST) for label, words in rows if words]
 
 
-def verify(folder: Path, *, key: Path | None, is_zip: bool) -> Verification:
+def verify(folder: Path, *, cases: Cases, key: Path | None, is_zip: bool) -> Verification:
     """Verifies an opened folder, and by a public key its signature. UsageError: a file cannot be read."""
     manifest, run = manifest_in(folder), Run.read(folder)
     unsigned = signature_problem(folder, key) if key else ""
-    verdicts = recomputed(run, folder / EXCHANGES)
-    files = _against_manifest(run, folder, manifest, is_zip=is_zip)
     is_of_this = run.suite.version == __version__
     is_of_this &= manifest.predicate.get("configuration") == configuration(run)
+    verdicts = recomputed(run, folder / EXCHANGES, cases if is_of_this else no_cases)
+    files = _against_manifest(run, folder, manifest, is_zip=is_zip)
     pages = written_otherwise(run, folder) if is_of_this else ()
     other = [*filter(None, [unsigned]), *files, *pages, *_within_results(run), *verdicts.other]
     return Verification(run, verdicts, other, is_of_this, is_signed=bool(key) and not unsigned)

@@ -1,20 +1,19 @@
-"""The exchanges of a report folder judged again, by the checks alone, and compared with the results.
-
-A case acts, or knows what no exchange shows: what cases alone decided is not recomputed. Whatever runs the
-cases on recorded answers would add their verdicts to the ledger of ``judged``.
-"""
+"""The exchanges of a report folder judged again, by checks and by cases, and compared with the results."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
+from datetime import datetime
+from math import inf
 from pathlib import Path
+from typing import Protocol
 
 from conformance.checks import CHECKS
 from conformance.judging import judge_of, watch
-from conformance.report.model.run import FindingEntry, RequirementEntry, Run, finding_entry
+from conformance.report.model.run import Run
+from conformance.report.model.words import listed
 from conformance.spec import REQUIREMENTS
 from conformance.traffic import capture
 from conformance.traffic.garbage_collector import rare_garbage_collection
@@ -25,8 +24,30 @@ BY_CHECK = "check "
 """How the name of a check begins where that of a case may stand."""
 
 OF_MODEL = frozenset(f"{BY_CHECK}{check.name}" for check in CHECKS if check.is_of_model)
-ON_CLAIMS = frozenset({"TOKEN-018", "TOKEN-020", "TOKEN-024", "TOKEN-025", "TOKEN-028", "TOKEN-029"})
+ON_CLAIMS = frozenset(
+    {"TOKEN-018", "TOKEN-019", "TOKEN-020", "TOKEN-024", "TOKEN-025", "TOKEN-028", "TOKEN-029"}
+)
+BY_A_CASE, OF_CLAIMS = "decided by a case", "about what a token says, which is redacted"
+OF_THE_USER = "a rule of the user's own, or a reading that the profile pins"
 BAD = ("fail", "warn")
+
+
+class OnRecord(Protocol):
+    """Cases that ran on what was recorded: by rule why nothing is concluded of it; by case where it parts
+    from the record; and how many musts the profile and the impact let be tested."""
+
+    ledger: Ledger
+    doubtful: dict[str, str]
+    astray: dict[str, str]
+    testable: int | None
+
+
+Cases = Callable[[Run, Path], OnRecord | None]
+"""Runs the cases of a run on its exchanges; None where it had none."""
+
+
+def no_cases(run: Run, exchanges: Path) -> None:
+    """Runs none: those of this build may not be those of the run."""
 
 
 @dataclass
@@ -40,73 +61,121 @@ class Recomputed:
     other: list[str] = field(default_factory=list)
 
 
-def recomputed(run: Run, exchanges: Path) -> Recomputed:
+def recomputed(run: Run, exchanges: Path, cases: Cases) -> Recomputed:
     """The verdicts of the exchanges beside those of the results. CaptureError: an exchange cannot be read."""
-    ledger, number = judged(run, exchanges)
-    entries = {each.signature: each for each in map(finding_entry, ledger.findings)}
-    differences = (_beyond(run, number), _new(run, entries), _gone(run, entries))
-    result = Recomputed(other=list(chain(*differences)))
-    verdicts = {each.requirement.id: each.verdict.value for each in ledger.results()}
-    for row in run.requirements:
-        if row.verdict in (*BAD, "pass"):
-            _count(row, verdicts.get(row.id), result)
+    result, ledger = Recomputed(), Ledger(REQUIREMENTS)
+    result.other += judged(run, exchanges, ledger)
+    by_checks = _run_of(ledger, run)
+    again = cases(run, exchanges)
+    made = by_checks if again is None else _run_of(again.ledger, run)
+    doubtful = _left(run, is_by_checks=again is None) | dict.fromkeys(ON_CLAIMS, OF_CLAIMS)
+    if again is not None:
+        doubtful |= again.doubtful
+        result.other += _astray(run, again)
+    result.other += dict.fromkeys([*_by_checks(run, by_checks), *_otherwise(run, made, doubtful)])
+    verdicts = {row.id: row.verdict for row in made.requirements}
+    for row in (each for each in run.requirements if each.verdict in (*BAD, "pass")):
+        result.decided[row.level] += 1
+        if row.verdict == verdicts.get(row.id):
+            result.same[row.level] += 1
+        elif row.id in doubtful or row.id not in verdicts:
+            result.not_recomputable[doubtful.get(row.id, OF_THE_USER)] += 1
     return result
 
 
-def judged(run: Run, exchanges: Path) -> tuple[Ledger, int]:
-    """What the checks decide, and of how many exchanges; what several answers say of the same thing, where it
-    was compared before."""
+def _run_of(ledger: Ledger, run: Run) -> Run:
+    return Run.of(
+        ledger.results(),
+        ledger.findings,
+        ledger.observations,
+        target_url="",
+        target_profile="",
+        started=run.started,
+        finished=run.finished,
+        impact=run.impact,
+        fail_on="must",
+    )
+
+
+def _left(run: Run, *, is_by_checks: bool) -> dict[str, str]:
+    """The rules of which a selection tells nothing, and of which checks alone do not."""
+    left = {"untested", "open"} if is_by_checks else {"untested"} if run.scope.selection else set()
+    return {
+        row.id: BY_A_CASE
+        for row in run.requirements
+        if row.verdict in left or (is_by_checks and not all(map(_is_check, row.cases)))
+    }
+
+
+def _is_check(name: str) -> bool:
+    return name.startswith(BY_CHECK)
+
+
+def judged(run: Run, exchanges: Path, ledger: Ledger) -> Iterator[str]:
+    """Has the checks decide; what several answers say of the same thing, where it was compared before. Yields
+    what is other in where the exchanges are, and when."""
     cases = (case for row in run.requirements for case in row.cases)
     model = run.command == "run" or not OF_MODEL.isdisjoint(cases)
-    ledger, number = Ledger(REQUIREMENTS), 0
+    number, first, last = 0, inf, -inf
     judge = watch(ledger, judge=judge_of(model=model))
     with rare_garbage_collection():
         for exchange in capture.read(exchanges) if exchanges.exists() else ():
             judge(exchange)
             number += 1
-    return ledger, number
-
-
-def _beyond(run: Run, number: int) -> Iterator[str]:
-    """Findings that name an exchange that is not there."""
+            first, last = min(first, exchange.time), max(last, exchange.time)
     for finding in run.findings:
         if not all(1 <= each <= number for each in finding.exchanges):
             yield f"{finding.requirement}: its finding names an exchange that is not there."
+    began, ended = (datetime.fromisoformat(each).timestamp() for each in (run.started, run.finished))
+    is_moved = run.command != "run" or run.scope.bundled or "clock" in run.scope.profile
+    if number and not is_moved and not began - 1 <= first <= last <= ended + 1:
+        yield f"results.json: it is of {run.started} to {run.finished}, and some exchanges are not."
 
 
-def _new(run: Run, entries: Mapping[str, FindingEntry]) -> Iterator[str]:
-    """Contradictions without a finding. A run does not count those after a restart, or beside a selection."""
+def _astray(run: Run, again: OnRecord) -> Iterator[str]:
+    if run.scope.testable != again.testable:
+        yield (
+            f"results.json: it says that {run.scope.testable} musts could be tested, and its profile and its "
+            f"impact let {again.testable} be."
+        )
+    yield from (f"{case}, run on what was recorded: {why}." for case, why in again.astray.items())
+    ran = {part.label for part in run.timeline}
+    for row in run.requirements:
+        if idle := [case for case in row.cases if case not in ran and not _is_check(case)]:
+            yield f"{row.id}: by its results {listed(idle, 3)} decided it, and did not run."
+
+
+def _by_checks(run: Run, made: Run) -> Iterator[str]:
+    """Findings that say another value than checks see, and contradictions without a finding. A run does not
+    count those after a restart, or beside a selection."""
+    stated, seen = ({each.signature: each for each in of.findings} for of in (run, made))
+    for said, found in ((stated[key], seen[key]) for key in stated.keys() & seen.keys()):
+        values, number = (shown(said.actual), shown(found.actual)), found.exchanges[-1]
+        is_open = REDACTED.search("".join(values)) is None and said.exchanges[-1:] == [number]
+        if is_open and values[0] != values[1]:
+            yield f"{said.requirement}: its finding says {values[0]}, and exchange {number} {values[1]}."
     if run.ending.unusable or (run.ending.restarted and run.ending.inconclusive):
         return
-    stated = {each.signature for each in run.findings}
-    for signature, entry in entries.items():
-        counts = not run.scope.selection or entry.requirement in run.scope.decided.get(entry.endpoint, ())
-        if entry.verdict in BAD and signature not in stated and counts:
+    for entry in (seen[key] for key in seen.keys() - stated.keys() if seen[key].verdict in BAD):
+        if not run.scope.selection or entry.requirement in run.scope.decided.get(entry.endpoint, ()):
             yield f"{entry.requirement}: exchange {entry.exchanges[-1]} contradicts it, and no finding does."
 
 
-def _gone(run: Run, entries: Mapping[str, FindingEntry]) -> Iterator[str]:
-    """Findings of checks that the exchanges do not show so. What is redacted was judged before it was."""
-    for stated in (each for each in run.findings if each.requirement in REQUIREMENTS.keys() - ON_CLAIMS):
-        entry, is_by_check = entries.get(stated.signature), (stated.case or "").startswith(BY_CHECK)
-        if entry is None and (stated.is_aside or is_by_check):
-            yield f"{stated.requirement}: no exchange shows its finding at {stated.path}."
-        elif entry is None or stated.actual == entry.actual or stated.exchanges[-1:] != entry.exchanges[-1:]:
-            continue
-        elif REDACTED.search(f"{stated.actual} {entry.actual}") is None:
-            said, seen = shown(stated.actual), shown(entry.actual)
-            yield f"{stated.requirement}: its finding says {said}, and exchange {entry.exchanges[-1]} {seen}."
+def _otherwise(run: Run, made: Run, doubtful: Collection[str]) -> Iterator[str]:
+    """What the results say of rules, and what was recorded does not; and the reverse."""
+    stated, found = ({each for each in _statements(of) if each[0] not in doubtful} for of in (run, made))
+    for rule, sentence in sorted(stated - found):
+        yield f"{rule}: {sentence}. What was recorded does not make it so."
+    for rule, sentence in sorted(found - stated):
+        yield f"{rule}: by what was recorded, {sentence}. The results do not say so."
 
 
-def _count(row: RequirementEntry, verdict: str | None, result: Recomputed) -> None:
-    result.decided[row.level] += 1
-    if verdict == row.verdict:
-        result.same[row.level] += 1
-    elif verdict is None:
-        result.not_recomputable["a rule of the user's own, or a reading that the profile pins"] += 1
-    elif any(not case.startswith(BY_CHECK) for case in row.cases):
-        result.not_recomputable["decided by a case"] += 1
-    elif row.id in ON_CLAIMS:
-        result.not_recomputable["about what a token says, which is redacted"] += 1
-    else:
-        result.other.append(f"{row.id}: its verdict is {row.verdict}, and the exchanges make {verdict}.")
+def _statements(run: Run) -> Iterator[tuple[str, str]]:
+    """What a run says of its rules, each with its rule."""
+    for row in run.requirements:
+        yield row.id, f"its verdict is {row.verdict}"
+    for each in run.findings:
+        yield each.requirement, f"{each.endpoint} contradicts it at {each.path}"
+    rules = {row.reading: row.id for row in run.requirements if row.reading}
+    for seen in run.observations:
+        yield rules.get(seen.topic, ""), f"{seen.topic} at {seen.endpoint} is {shown(seen.observed)}"

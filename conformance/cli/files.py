@@ -228,13 +228,14 @@ def verify_report(options: Options) -> int:
     from conformance.attest.folder import opened
     from conformance.attest.signature import sign
     from conformance.attest.submission import submit
+    from conformance.run.recorded_run import cases_on_record
 
     if bool(options.archive) != bool(options.product):
         raise UsageError("--zip and --product belong together: the zip says what product it is about.")
     if (options.sign or options.archive) and options.report.is_file():
         raise UsageError(f"{options.report}: only a folder is signed or packed. Name the folder.")
     with opened(options.report) as folder:
-        verification = verify(folder, key=options.key, is_zip=options.report.is_file())
+        verification = verify(folder, cases=cases_on_record, key=options.key, is_zip=options.report.is_file())
         for line in verification.lines():
             print_line(line)
         if verification.other:
