@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import math
 import re
 import threading
 from collections.abc import Iterator
@@ -32,19 +33,19 @@ OF_AUTHENTICATOR = re.compile(r"\[(?:otp-)?secret-\d+\]")
 
 
 class RecordedClock(Clock):
-    """The clock of a record: it stands where its exchanges were, and a wait takes no time. They use up a time
-    budget; where time was moved, the parts of cases do."""
+    """The clock of a record: it stands where its exchanges were, and a wait takes no time. ``ahead``: the
+    seconds by which the target's time was moved, which use up no time budget."""
 
     def __init__(self, began: float, *, time_budget: float | None, is_simulated: bool) -> None:
-        self.moment = self.part_began = began
-        self.next_request = 0.0
+        self.moment, self.ahead, self.next_request = began, 0.0, 0.0
         self.is_simulated = is_simulated
-        super().__init__(time_budget, monotonic=lambda: self.part_began if is_simulated else self.moment)
+        super().__init__(time_budget, monotonic=lambda: self.moment - self.ahead)
 
     def begin_part(self, moment: float) -> None:
         """A part of a case begins, by the clock of the machine that ran it."""
-        self.part_began = moment
-        self.moment = self.moment if self.is_simulated else max(self.moment, moment)
+        if self.is_simulated:
+            self.ahead = self.moment - moment
+        self.moment = max(self.moment, moment)
 
     def now(self) -> float:
         return self.moment
@@ -57,10 +58,11 @@ class RecordedClock(Clock):
         return iso(self.moment)
 
     def wait(self, seconds: float, why: str) -> None:
-        if self.is_simulated:
-            self._sleep(seconds, why)
-        else:
+        if not self.is_simulated:
             super().wait(seconds, why)
+        elif seconds > 0:
+            self.moment += math.ceil(seconds)
+            self.ahead += math.ceil(seconds)
 
     def _sleep(self, seconds: float, why: str) -> None:
         self.moment += max(0.0, seconds)
