@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
@@ -27,6 +28,9 @@ OF_MODEL = frozenset(f"{BY_CHECK}{check.name}" for check in CHECKS if check.is_o
 ON_CLAIMS = frozenset(
     {"TOKEN-018", "TOKEN-019", "TOKEN-020", "TOKEN-024", "TOKEN-025", "TOKEN-028", "TOKEN-029"}
 )
+NUMBERS = re.compile(r"\w*\d\w*")
+"""What differs in the reasons of two runs: seconds, times of day, made-up names."""
+
 BY_A_CASE, OF_CLAIMS = "decided by a case", "about what a token says, which is redacted"
 OF_THE_USER = "a rule of the user's own, or a reading that the profile pins"
 BAD = ("fail", "warn")
@@ -173,9 +177,12 @@ def _otherwise(run: Run, made: Run, doubtful: Collection[str]) -> Iterator[str]:
 def _statements(run: Run) -> Iterator[tuple[str, str]]:
     """What a run says of its rules, each with its rule."""
     for row in run.requirements:
-        yield row.id, f"its verdict is {row.verdict}"
+        reason = NUMBERS.sub("…", f" ({row.fault_class}: {row.reason})") if row.reason else ""
+        yield row.id, f"its verdict is {row.verdict}{reason}"
     for each in run.findings:
-        yield each.requirement, f"{each.endpoint} contradicts it at {each.path}"
+        yield each.requirement, f"{each.endpoint} contradicts it at {each.path}, {each.times} times"
     rules = {row.reading: row.id for row in run.requirements if row.reading}
     for seen in run.observations:
         yield rules.get(seen.topic, ""), f"{seen.topic} at {seen.endpoint} is {shown(seen.observed)}"
+    for reading in run.readings:
+        yield reading.requirement or "", f"{reading.key} is {shown(reading.observed)}"

@@ -114,6 +114,23 @@ def test_what_others_made_longer_is_no_change_of_a_portal(
     assert replayed(key, old, new) == expected
 
 
+def method(code: str, *, is_enabled: bool) -> Json:
+    return {"mfaMethod": {"code": code, "value": len(code), "label": code}, "isEnabled": is_enabled}
+
+
+def test_a_method_that_is_off_now_is_told_beside_one_that_is_listed_twice() -> None:
+    before = [method(code, is_enabled=True) for code in ("EMAIL", "OTP")]
+    now = [method(code, is_enabled=False) for code in ("EMAIL", "OTP", "EMAIL")]
+
+    pair = ReplayedExchange(1, answer(op.MFA, before), answer(op.MFA, now))
+    differences = comparer_of().compare(pair).differences
+
+    assert [(each.path, each.kind) for each in differences] == [
+        ("data", "length"),
+        ("data[1].isEnabled", "value"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("live", "kind", "meaning"),
     [(None, "type", "breaking"), ("ORDER", "type", "breaking"), (1, "length", "drift")],

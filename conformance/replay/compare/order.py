@@ -58,6 +58,9 @@ NAMING = ("Name", "Email", "Code", "code", "bizId")
 OWN_IDS = ("bizId", "sessionId", "id")
 """The fields that hold the id of the record itself."""
 
+LISTED_ONCE = "mfaMethod"
+"""The coded field of a record without an id that no other record of its list has alike (MFA-007)."""
+
 Key = tuple[str, str]
 """A field that identifies a record, and its value."""
 
@@ -122,7 +125,9 @@ def _places(items: Sequence[Json]) -> dict[Key, int]:
 
 def _keys_of(item: Mapping[str, Json]) -> Iterator[Key]:
     for name, value in item.items():
-        if isinstance(value, str):
+        if name == LISTED_ONCE and isinstance(value, dict) and isinstance(value.get("code"), str):
+            yield name, value["code"]
+        elif isinstance(value, str):
             is_id = name in OWN_IDS and (is_opaque(value) or not is_counted(value))
             if is_id or ("@" in value and name.lower().endswith("email")):
                 yield name, value
