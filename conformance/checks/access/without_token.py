@@ -118,7 +118,9 @@ def code_of_a_missing_token(exchange: Exchange) -> Iterator[Json]:
 
 @reading(
     "permission-denied",
-    on=errors(*UNMARKED, *PROTECTED).by_metadata().where(lambda exchange: exchange.status == 403),
+    on=errors(*UNMARKED, *PROTECTED)
+    .by_metadata()
+    .where(lambda exchange: exchange.status == 403 and exchange.code != "ACCESS.PORTAL_MISMATCH"),
 )
 def refusal_of_a_permission(exchange: Exchange) -> Iterator[Json]:
     yield exchange.code

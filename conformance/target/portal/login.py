@@ -9,6 +9,7 @@ from conformance.spec.tables import MFA_METHODS
 from conformance.target.clock import as_seconds
 from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Exchange, Json
+from conformance.verdicts.findings import shown
 
 CODE_INVALID = "AUTH.MFA_CODE_INVALID"
 
@@ -21,7 +22,7 @@ class SignInRefused(Exception):
     the code that was refused."""
 
     def __init__(self, step: str, exchange: Exchange, factor: Factor | None = None) -> None:
-        super().__init__(f"login/{step} was refused ({refusal(exchange)})")
+        super().__init__(f"login/{step} {lacking(exchange, NEEDED.get(step, ''))}")
         self.step = step
         self.exchange = exchange
         self.factor = factor
@@ -57,6 +58,17 @@ def text_at(exchange: Exchange, path: str) -> str | None:
 
 def expires_in(exchange: Exchange) -> float | None:
     return as_seconds(exchange.at("data.expiresIn"))
+
+
+NEEDED = {"initiate": "sessionId", "complete": "accessToken"}
+"""The text that the next step needs of an answer."""
+
+
+def lacking(exchange: Exchange, name: str) -> str:
+    """Why an answer does not have a text in its data: it is a refusal, or has something else there."""
+    if not exchange.success:
+        return f"was refused ({refusal(exchange)})"
+    return f"succeeded, and data.{name} is {shown(exchange.at(f'data.{name}'))} in place of a text"
 
 
 def refusal(exchange: Exchange) -> str:

@@ -12,7 +12,7 @@ from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA
 from conformance.target.clock import LONGEST_WAIT, Clock
 from conformance.target.portal.budget import Budget, retry_after
 from conformance.target.portal.calls.caller import Caller, CallOptions
-from conformance.target.portal.login import CODE_INVALID, METHODS, expires_in, refusal, text_at
+from conformance.target.portal.login import CODE_INVALID, METHODS, expires_in, lacking, text_at
 from conformance.target.portal.sign_ins.session import LeftSessions
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_integer
@@ -215,5 +215,7 @@ def session_id(session: Exchange | str) -> str:
         return session
     id = text_at(session, "data.sessionId")
     if id is None:
-        raise CannotSignIn(f"no login session was opened: {refusal(session)}", "target")
+        raise CannotSignIn(
+            f"no login session was opened: login/initiate {lacking(session, 'sessionId')}", "target"
+        )
     return id
