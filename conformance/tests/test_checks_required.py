@@ -72,7 +72,6 @@ PROOFS = [
     Proof(
         "LOGIN-044",
         [
-            granted(op.LOGIN_INITIATE, BOTH),
             granted(op.LOGIN_INITIATE, NO_PASSWORD, was_sent={**NO_PASSWORD, "password": "12345678"}),
             refused(op.LOGIN_INITIATE, NO_PASSWORD, "AUTH.INVALID_CREDENTIALS", 401, was_sent=BOTH),
         ],
