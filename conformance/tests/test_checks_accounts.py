@@ -30,6 +30,8 @@ def updated(**other: Json) -> Exchange:
     return answer(PROFILE_UPDATE, account(**{"updatedAt": at(), **NEW, **other}), sent=NEW)
 
 
+ZONE: dict[str, Json] = {"defaultTimezone": "Asia/Tokyo", "updatedAt": at()}
+MOVED = answer(PROFILE_UPDATE, account(**ZONE), sent=ZONE)
 ELSEWHERE, MASKED = {"X-Workspace-Id": "workspace-2"}, {"Authorization": "Bearer ********"}
 ANOTHER = {"bizId": "account-2", "accountEmail": "another@example.test"}
 STORED_IN_PART = [read(**BEFORE), updated(), read(accountName="Two")]
@@ -52,6 +54,9 @@ READ_BACK = [
 
 PROOFS = [
     *READ_BACK,
+    Proof("PROFILE-005", [read(**BEFORE), MOVED, read(**ZONE)], [read(**BEFORE), MOVED, read()]),
+    Proof("PROFILE-002", profile(), profile(accountPortal=coded("TENANT", 10010102))),
+    Proof("ACCOUNT-029", accounts(account(), BENEATH), accounts(account(), account())),
     Proof(
         "PROFILE-001",
         [
@@ -117,6 +122,7 @@ PROOFS = [
         [
             accounts(account(), email="ONE@"),
             accounts(account(), email="two@example.test"),
+            accounts(account(), email="@"),
             accounts(account(accountEmail="t***@example.test"), email="two"),
         ],
         accounts(account(), email="two"),

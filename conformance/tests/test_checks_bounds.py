@@ -25,6 +25,7 @@ from conformance.tests.traffic import (
     page,
     profile,
     refusal,
+    workspace,
 )
 from conformance.traffic.exchange import Exchange, Json, Response
 
@@ -117,7 +118,7 @@ BOUNDS = [
     Bound(
         "a total is right to the digits that a sum has",
         "ORDER-025",
-        wrong=[sum_of(1, 0, 1.000002), sum_of(1e9, 0, 1e9 + 2e-3)],
+        wrong=[sum_of(1, 0, 1.000002), sum_of(1e9, 0, 1e9 + 2e-3), orders(order(), order(totalAmount=5))],
         lawful=[
             *(sum_of(0, 0, 0), sum_of(1, 0, 1.0000005), sum_of(1e9, 0, 1e9 + 5e-4)),
             *(sum_of(True, 0, 5), sum_of(5, "1", 5), sum_of(5, 1, 4)),
@@ -143,7 +144,7 @@ BOUNDS = [
         "the pages of accounts are counted wherever they can be",
         "PAGE-027",
         wrong=[accounts(*counts) for counts in MISCOUNTED],
-        lawful=[accounts(*counts) for counts in SIZES],
+        lawful=[accounts(*counts) for counts in [*SIZES, (10, 40, 2)]],  # as for the size asked for
     ),
     Bound(
         "the page asked for is answered where there is one",
@@ -154,6 +155,8 @@ BOUNDS = [
     Bound(
         "counts without a listing are no record",
         "RESOURCE-001",
+        wrong=[answer(op.WORKSPACES_CURRENT, workspace(workspaceName=None))],
+        at=["data.workspaceName"],
         lawful=[answer(op.ACCOUNTS_QUERY, {"totalElements": 0, "bizId": None}, sent={})],
     ),
     Bound(
@@ -189,7 +192,7 @@ BOUNDS = [
             sent_twice(30, cooldownSeconds="soon"),
         ],
         lawful=[
-            *(sent_twice(62), sent_twice(30, sent=False), sent_twice(12, cooldownSeconds=10)),
+            *(sent_twice(60), sent_twice(30, sent=False), sent_twice(12, cooldownSeconds=10)),
             *(sent_twice(30, cooldownSeconds=1), sent_twice(70, cooldownSeconds=90)),
         ],
     ),

@@ -56,6 +56,7 @@ LISTS = [
     [whitelist(FIRST), addresses(FIRST, SECOND), whitelist(FIRST, after=2)],
     [addresses(FIRST, SECOND), whitelist(FIRST, after=2)],
     [whitelist(), addresses(FIRST, WIDE, OTHER), whitelist(WIDE, OTHER, after=2)],
+    [whitelist(), addresses("203.0.113.255", WIDE, SECOND), whitelist(WIDE, SECOND, after=2)],
     [whitelist(), addresses(FIRST, OTHER), whitelist(FIRST, after=2)],
     [whitelist(), addresses(FIRST, "2001:db8::1"), whitelist(FIRST, after=2)],
     [whitelist(), addresses(FIRST, "nowhere"), whitelist(FIRST, after=2)],
@@ -70,11 +71,13 @@ def switched(key: str, **other: Json) -> Exchange:
 
 
 ENABLED, STILL_OFF = switched(op.IP_WHITELIST_ENABLE), whitelist(after=6)
+DISABLED, STILL_ON = switched(op.IP_WHITELIST_DISABLE), whitelist(after=6, enabled=True)
 
 PROOFS = [
     *(Proof("SESSION-029", traced, NEITHER, silent=True) for traced in NUMBERS),
     *(Proof("IPWHITELIST-003", traced, ONE_IS_LOST, silent=True) for traced in LISTS),
     Proof("IPWHITELIST-004", [ENABLED, whitelist(after=1, enabled=True)], [ENABLED, STILL_OFF]),
+    Proof("IPWHITELIST-005", [DISABLED, whitelist(after=1)], [DISABLED, STILL_ON]),
     *(
         Proof("IPWHITELIST-004", traced, [ENABLED, STILL_OFF], silent=True)
         for traced in (

@@ -25,7 +25,7 @@ from conformance.tests.traffic import (
 )
 from conformance.traffic.exchange import Exchange, Json
 
-COUNTRIES, WALLETS = "countries", "wallet-statuses"
+COUNTRIES, WALLETS, CHANNELS = "countries", "wallet-statuses", "notification-channel-statuses"
 
 EXTRA: Mapping[str, Mapping[str, Json]] = {
     "countries": {"alpha2Code": "CN", "alpha3Code": "CHN", "numericCode": 156, "phoneCode": "+86"},
@@ -120,6 +120,8 @@ PROOFS = [
         constants(COUNTRIES, [item | extras for item, extras in zip(items(COUNTRIES), OWN, strict=False)]),
         constants(COUNTRIES, [item | OWN[0] for item in items(COUNTRIES)[:2]]),
     ),
+    Proof("STATE-005", all_of(CHANNELS), constants(CHANNELS, [coded("ACTIVE", 7)])),
+    Proof("CONSTANT-062", all_of(WALLETS), constants(WALLETS, [coded("", 1), coded("", 2)])),
     Proof("CONSTANT-064", [all_of(WALLETS), constants(WALLETS, items(WALLETS)[::-1])], []),
 ]
 

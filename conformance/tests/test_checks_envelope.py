@@ -61,6 +61,9 @@ PROOFS = [
         ],
         [],
     ),
+    Proof(
+        "VERSION-002", answer(op.SECURE_SESSION, body=envelope(version="1.3.0")), answer(op.SECURE_SESSION)
+    ),
 ]
 
 UNAVAILABLE = refusal(op.LOGIN_INITIATE, "E-17", 503)
@@ -117,5 +120,5 @@ READ = [
 
 
 def test_a_mask_is_told_from_a_password() -> None:
-    texts = ("******", "ab***yz", "••••", "xxxxxxxx", "####", "", "secret", "a*b*c", "xx", "extra")
-    assert [text for text in texts if is_mask(text)] == [*texts[:5]]
+    masks = ("******", "ab***yz", "••••", "xxxxxxxx", "####", "xxx", "···", "×××")
+    assert [text for text in (*masks, "", "secret", "a*b*c", "xx", "extra") if is_mask(text)] == [*masks]

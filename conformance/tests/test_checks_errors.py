@@ -29,6 +29,7 @@ PROOFS = [
     ),
     Proof("ERROR-023", pending({"pendingApproval": True}), pending({"pendingApproval": False})),
     Proof("ERROR-023", pending(None), pending(None, isPendingApproval=False), silent=True),
+    Proof("ERROR-008", refusal(ROLES, "4000", 400), refusal(ROLES, "4000", 500)),
     Proof(
         "ERROR-012",
         [

@@ -45,7 +45,7 @@ def accepted(data: Json = None, **other: Json) -> Exchange:
 
 LAWFULLY_ACCEPTED = [
     [invitations(ACCEPTED), accepted()],
-    [EXPIRED, accepted({"accepted": False})],
+    [EXPIRED, accepted({"accepted": False}), accepted({"accepted": False}, status=409)],
     [EXPIRED, invitations(invitation()), accepted()],
     [EXPIRED, accepted(headers={"Authorization": "Bearer another"})],
     [EXPIRED, later(accepted(), 601)],
@@ -91,6 +91,7 @@ BOUNDS = [
     Bound(
         "statuses that are no numbers, or that include those listed, are not judged",
         "",
+        wrong=[invitations(ACCEPTED, query="statuses=10050301")],
         lawful=[invitations(ACCEPTED)]
         + [invitations(ACCEPTED, query=f"statuses={statuses}") for statuses in NO_NUMBERS],
     )

@@ -109,12 +109,22 @@ PLACES = read(1, op.WORKSPACES_MINE, [workspace(), workspace(bizId="workspace-9"
 KIM, LEE = account(bizId="account-3", accountName="Kim"), account(bizId="account-4", accountName="Lee")
 INVITER = read(3, op.INVITATIONS, [invitation(inviterBizId="account-4", inviterName="Kim")])
 STATES = read(1, op.USER_ACCOUNT_STATUSES, [coded("ACTIVE", 10010202), coded("LOCKED", 10010205)])
+PENDING = read(1, op.USER_INVITATION_STATUSES, [coded("PENDING", 10050301)])
+OPEN = coded("OPEN", 10050301)
+
+
+def renamed(times: int) -> list[Exchange]:
+    """An invitation by Lee under the name of Kim, once Lee had so many names."""
+    names = (accounts(2, {**LEE, "accountName": f"Lee {number}"}) for number in range(times))
+    return [accounts(1, KIM), *names, INVITER]
+
 
 PROOFS = [
+    Proof("MODEL-003", [PENDING, invited(2)], [PENDING, invited(2, invitationStatus=OPEN)]),
     Proof(
         "AGREE-001",
         [profile(1), detail(2, accountPhone="555-0100", accountRemark="x", accountName="ONE"), profile(3)],
-        [profile(1), detail(2, accountPhone="+1 555 0199"), profile(3)],
+        [profile(1), read(2, op.ROLES, []), detail(3, accountPhone="+1 555 0199"), profile(4)],
     ),
     Proof(
         "AGREE-001",
@@ -192,8 +202,8 @@ PROOFS = [
     ),
     Proof(
         "MODEL-009",
-        [profile(1, createdAt=at(days=9)), profile(2, createdAt=at(days=9), updatedAt=at(days=1))],
-        [profile(1, createdAt=at(days=9)), profile(2, createdAt=at(days=4))],
+        [profile(1, createdAt=at(days=9)), profile(2, createdAt=at(days=9, seconds=0.9))],
+        [profile(1, createdAt=at(days=9)), profile(2, createdAt=at(days=9, seconds=1))],
     ),
     Proof(
         "MODEL-006", [stamped(1, -900), stamped(2, -880), stamped(3, -910), stamped(4, 0), stamped(5, 0)], []
@@ -239,6 +249,7 @@ ACQUITTED = {
         read(2, op.ACCOUNT, account(accountPhone=OTHER), seconds=1.001),
         profile(3),
     ],
+    "a late end": [profile(1), detail(2, accountPhone=OTHER), read(3, op.PROFILE, account(), seconds=2.001)],
     "another record": [profile(1), accounts(2, account(bizId="account-2")), profile(3)],
 }
 
@@ -298,7 +309,7 @@ def test_a_finding_names_both_places_and_both_values() -> None:
         (coded("ACTIVE", 1), "ACTIVE", False),
         (1, 1.0, False),
         (1, 2, True),
-        (1, True, False),
+        (2, True, False),
         (True, False, True),
         (["a"], ["b"], True),
         (["a", "b"], ["B", "a"], False),
@@ -354,6 +365,7 @@ BOUNDS = [
         "AGREE-001",
         wrong=[[UPDATE, profile(80), detail(81, accountPhone=OTHER), profile(82)]],
     ),
+    Bound("more than eight names say nothing", "AGREE-010", wrong=[renamed(8)], lawful=[renamed(9)]),
     Bound(
         "the last page of accounts holds what is left",
         "MODEL-004",

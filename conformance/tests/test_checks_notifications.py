@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.spec import endpoints as op
 from conformance.tests.proof import Bound, Proof
+from conformance.tests.test_checks_pages import unknown
 from conformance.tests.traffic import (
     DISABLED,
     NOW,
@@ -76,9 +77,18 @@ PROOFS = [
     *SWITCHED,
     Proof(
         "CHANNELTYPE-023",
-        [types(channel_type()), types(channel_type(), enabledOnly=True)],  # all are enabled anyway
+        [
+            types(channel_type()),
+            unknown(types(channel_type(**DISABLED)), "omitted"),
+            types(channel_type(), enabledOnly=True),  # all are enabled anyway
+        ],
         types(channel_type(**DISABLED), enabledOnly=True),
         silent=True,
+    ),
+    Proof(
+        "CHANNELTYPE-020",
+        [types(channel_type(), OF_SMS), types(channel_type(), bizId="type-1")],
+        types(OF_SMS, bizId="type-1"),
     ),
     Proof("CHANNELTYPE-036", types(channel_type()), types(channel_type(), {**OF_SMS, "typeCode": "EMAIL"})),
     Proof("CHANNEL-040", [channels(channel()), channels(channel(), bizId="channel-1")], [], silent=True),
@@ -102,7 +112,7 @@ PROOFS = [
         "CHANNEL-031",
         [
             *(COMMANDED, channels(INACTIVE, n=4), channels(channel(), n=5, minutes=1)),
-            *(COMMANDED, channels(channel(), n=7)),
+            *(COMMANDED, channels(channel(), n=7, minutes=9.5 / 60)),
             answer(ACTIVATE, channel(), sent={"bizId": "channel-1"}, n=8),
             channels(channel(), n=9, minutes=1),
         ],

@@ -18,6 +18,7 @@ PROOFS = [
         ],
         orders(OLD, query={"startTime": at(days=1.5)}),
     ),
+    Proof("ORDER-027", orders(order()), orders(order(completedAt=None))),
     Proof("ORDER-023", orders(NEW, NEW, OLD, query={"sort": "createdAt,desc"}), []),
 ]
 

@@ -54,6 +54,8 @@ PROOFS = [
         types(channel_type(), empty=True),
     ),
     Proof("PAGE-013", types(*TWENTY), types(*TWENTY, pageSize=19)),
+    Proof("PAGE-013", types(*TWENTY), answer(SESSIONS_HISTORY, page({}, {}, pageSize=1))),
+    Proof("LIMIT-010", accounts(), answer(ACCOUNTS_QUERY, account_page(currentPage=3))),
     Proof(
         "PAGE-014", [types(*TWENTY, **FIRST_OF_THREE), types(*TWENTY, channel_type(), **FIRST_OF_THREE)], []
     ),
@@ -91,7 +93,7 @@ BOUNDS = [
         "",
         lawful=[orders(order(), query=f"page={page}", number=4) for page in ("-1", "one", "", "9")]
         + [orders(order(), query=f"size={size}", size=3) for size in ("0", "-5", "x", "", "500")]
-        + [accounts(account(), sent={"size": 500}, pageSize=100)],
+        + [accounts(account(), sent={"size": 500}, pageSize=100), accounts(*many_accounts(20))],
     ),
     Bound(
         "a page is not held to a request whose body is not known",

@@ -35,6 +35,7 @@ PROOFS = [
         ),
         answer(op.INSTITUTION, institution(createdAt=1_900_000_000_000)),
     ),
+    Proof("RESOURCE-002", roles(role()), roles(role(updatedAt=1_900_000_000_000))),
     Proof("RESOURCE-003", roles(role(bizId="1")), roles(role(workspaceBizId=1))),
     Proof(
         "RESOURCE-004",

@@ -46,6 +46,11 @@ def invited(email: str, sent: str | None = None) -> Exchange:
     )
 
 
+def measured(length: int) -> Exchange:
+    """An accepted invitation of an address that is none; its body has 26 letters, or 27 with a blank."""
+    return answer(op.INVITE, {}, sent={"inviteeEmail": "nobody@"}, headers={"Content-Length": str(length)})
+
+
 PROOFS = [
     Proof(
         "LOGIN-043",
@@ -126,12 +131,18 @@ PROOFS = [
 
 BOUNDS = [
     Bound(
+        "a body is as it was sent where its length agrees, with blanks or without",
+        "INVITE-001",
+        wrong=[measured(26), measured(27)],
+        lawful=[measured(25), measured(28)],
+    ),
+    Bound(
         "a body that was encrypted is not measured",
         "ACCOUNT-034",
         lawful=[
             replace(answer(op.ACCOUNT_UPDATE, {}, sent={"v": 2, "p": "c2VhbGVk"}), plain=Plain(request={}))
         ],
-    )
+    ),
 ]
 
 

@@ -58,6 +58,7 @@ PROOFS = [
         change(),
         silent=True,
     ),
+    Proof("SECURE-008", opened(), opened(expires=STAMP // 1000)),
     Proof("SECURE-009", [opened(), opened(expires=1, **ABSENT_STAMP)], opened(expires=STAMP - 1)),
 ]
 

@@ -6,15 +6,20 @@ import pytest
 
 from conformance.spec import endpoints as op
 from conformance.tests.proof import Proof, Reading
-from conformance.tests.traffic import answer, at, judged, refusal, session
+from conformance.tests.traffic import TOKEN, answer, at, completed, judged, mfa_setting, refusal, session
 from conformance.traffic.exchange import Exchange, Json
 
 
-def sessions(*listed: Json) -> Exchange:
-    return answer(op.SESSIONS, list(listed))
+def sessions(*listed: Json, **other: Json) -> Exchange:
+    return answer(op.SESSIONS, list(listed), **other)
 
 
 CURRENT = session(sessionId="session-2", isCurrent=True)
+LISTED, OTHERWISE = [CURRENT, session()], [CURRENT | {"isCurrent": False}, session(isCurrent=True)]
+ANOTHER_CURRENT = [sessions(*LISTED), sessions(*OTHERWISE)]
+ISSUED = answer(op.LOGIN_COMPLETE, completed(accessToken=TOKEN))
+UNTOLD = [sessions(*listed, headers={"Authorization": "Bearer ***"}) for listed in (LISTED, OTHERWISE)]
+PRIMARY = [mfa_setting(isPrimary=True), mfa_setting("OTP", 10011002, isPrimary=True)]
 
 PROOFS = [
     Proof(
@@ -31,7 +36,9 @@ PROOFS = [
         sessions({**CURRENT, "lastActivityTime": at(minutes=20)}, session(lastActivityTime=at(days=1))),
         sessions({**CURRENT, "lastActivityTime": at(hours=1)}),
     ),
-    Proof("SESSION-035", [answer(op.SESSIONS, [CURRENT, session()], n=n) for n in (1, 2)], []),
+    Proof("SESSION-035", [sessions(*LISTED), ISSUED, sessions(*OTHERWISE)], ANOTHER_CURRENT),
+    Proof("SESSION-035", UNTOLD, ANOTHER_CURRENT, silent=True),
+    Proof("MFA-005", answer(op.MFA, PRIMARY[:1] * 2), answer(op.MFA, PRIMARY)),
 ]
 
 

@@ -9,7 +9,7 @@ import pytest
 from conformance.checks.access.sign_in import is_jwt
 from conformance.spec import endpoints as op
 from conformance.tests.proof import Proof, Reading
-from conformance.tests.traffic import NOW, TOKEN, account, answer, completed, initiated, jwt, refusal
+from conformance.tests.traffic import METHODS, NOW, TOKEN, account, answer, completed, initiated, jwt, refusal
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 
 COOLDOWN = "AUTH.MFA_SEND_COOLDOWN"
@@ -85,6 +85,7 @@ PROOFS = [
     ),
     Proof("LOGIN-072", [ended(), held_back(30)], [ended(), sent()], silent=True),
     Proof("LOGIN-072", [sent("login-2"), ended(), held_back(30), sent(sent=False)], [ended(), sent()]),
+    Proof("LOGIN-085", begun(), begun(mfaMethods=METHODS[:1] * 2)),
     Proof("LOGOUT-003", [left(ends=0), ended(accessToken=TOKEN), left(ends=7), left(ends=0)], []),
     Proof(
         "TOKEN-011", [left(n=1), read_after(1), left(ends=0, n=3), refusal(op.PROFILE, "4010", 401, n=4)], []
@@ -100,7 +101,7 @@ PROOFS = [
         [
             ended(accessToken=jwt(iss="https://portal.example.test/@system", sid="a", name="")),
             ended(accessToken=jwt(iss="auth@portal.example.test", owner="10010101@SYSTEM")),
-            ended(accessToken=jwt(sub="one@example.test")),
+            ended(accessToken=jwt(sub="one@example.test", at_hash="1@node.example.test")),
             ended(accessToken=jwt(sub="account-1", name="account-1")),
         ],
         ended(accessToken=jwt(preferred={"mail": "one@example.test"})),

@@ -46,7 +46,7 @@ OFFERINGS = [
     [*SIGNED_IN, factors(OFF), OFFERED, factors(OFF, 5)],
     [*SIGNED_IN, REVOKED, factors(OFF, 2.5), SET_UP, OFFERED, factors(OFF, 5)],
     [*SIGNED_IN, factors(OFF), SET_UP, begun(EMAIL, OTP, after=4, email="two@example.test"), factors(OFF, 5)],
-    [*SIGNED_IN, factors(OFF), SET_UP, refusal(op.OTP_VERIFY, "BUSY", 503), OFFERED, factors(OFF, 5)],
+    [*SIGNED_IN, factors(OFF), SET_UP, refusal(op.OTP_VERIFY, "BUSY", 500), OFFERED, factors(OFF, 5)],
     [factors(OFF), SET_UP, OFFERED, factors(OFF, 5)],
 ]
 OFFERED_AGAIN = [*SIGNED_IN, REVOKED, begun(EMAIL, OTP, after=8, session="login-2")]
@@ -69,10 +69,9 @@ def refreshed(after: float, **other: Json) -> Exchange:
 PROOFS = [
     *(Proof("MFA-015", traced, UNVERIFIED, silent=True) for traced in OFFERINGS),
     *(Proof("MFA-012", traced, OFFERED_AGAIN, silent=True) for traced in REVOCATIONS),
-    Proof(
-        "TOKEN-012",
-        [*SIGNED_IN, LEFT, refusal(op.TOKEN_REFRESH, "AUTH.SESSION_NOT_FOUND", 404, sent=REFRESH)],
-        [*SIGNED_IN, LEFT, refreshed(6)],
+    *(
+        Proof("TOKEN-012", [*SIGNED_IN, LEFT, refusal(op.TOKEN_REFRESH, "OVER", status, sent=REFRESH)], [])
+        for status in (400, 401, 404)
     ),
     *(
         Proof("TOKEN-012", traced, [*SIGNED_IN, LEFT, refreshed(6)], silent=True)

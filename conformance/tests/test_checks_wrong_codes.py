@@ -39,6 +39,8 @@ OVER = [begun(), mistyped(), refused(300)]
 REPLACED = [begun(), mistyped(), begun("login-2"), refused(60)]
 ENDED_BY_A_PASSWORD = [begun(), mistyped(), answer(PASSWORD_CHANGE, None), refused(60)]
 USED_UP = [begun(), mistyped(), answer(LOGIN_COMPLETE, completed(), sent=CODE), refused(60)]
+LOCKED = refusal(LOGIN_INITIATE, "LOCKED", 403, data=initiated(), sent={"email": "a@example.test"})
+NEVER_BEGUN = [LOCKED, mistyped(), refused(60)]
 WITHIN_ANOTHERS = [begun(), begun("login-2", email="b@example.test"), mistyped(), refused(60)]
 
 
@@ -75,8 +77,9 @@ def lawful_after(wrong: list[Exchange]) -> list[list[Exchange]]:
 PROOFS = [
     *(Proof("LOGIN-030", traced, in_turn(*ONE, unknown()), silent=True) for traced in lawful_after(ONE)),
     *(Proof("LOGIN-080", traced, in_turn(*TWO, unknown()), silent=True) for traced in lawful_after(TWO)),
+    Proof("LOGIN-090", [begun(), mistyped(), begun("login-2"), sent(60)], WITHIN_ANOTHERS),
     *(
         Proof("LOGIN-090", lawful, WITHIN_ANOTHERS, silent=True)
-        for lawful in (UNTRIED, OVER, REPLACED, ENDED_BY_A_PASSWORD, USED_UP)
+        for lawful in (UNTRIED, NEVER_BEGUN, OVER, REPLACED, ENDED_BY_A_PASSWORD, USED_UP)
     ),
 ]

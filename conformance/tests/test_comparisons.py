@@ -16,6 +16,7 @@ from conformance.verdicts.comparisons import (
     is_held_back,
     is_invalid_parameter,
     is_not_invalid_parameter,
+    is_rate_limited,
     is_refused,
     is_success,
     meets,
@@ -125,6 +126,14 @@ def test_another_refusal_is_no_invalid_parameter() -> None:
 )
 def test_an_error_of_the_table_has_a_status_that_the_table_names(code: str, status: int, ok: bool) -> None:
     assert (is_error_of_table(refusal(ROLES, code, status), code) is HELD) is ok
+
+
+@pytest.mark.parametrize(
+    "status, message, is_limited",
+    [(503, "Too many requests", True), (500, "Too many requests", False), (403, "Not for you", False)],
+)
+def test_a_message_tells_a_rate_with_503_alone(status: int, message: str, is_limited: bool) -> None:
+    assert is_rate_limited(refusal(ROLES, "E-17", status, message=message)) is is_limited
 
 
 @pytest.mark.parametrize(

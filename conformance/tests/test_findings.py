@@ -97,6 +97,8 @@ def test_what_is_not_of_the_stated_shape_is_found_once_and_leaves_the_rest_untes
     assert result(book).verdict is Verdict.UNTESTED
     assert book.decide("TEST-002", contradiction(path="data[1].a")) is not None
     assert book.decide("TEST-002", contradiction(n=2)) is not None
+    book.note_misshapen(exchange(3), ["data[0].a"])
+    assert book.decide("TEST-002", contradiction(n=3, path="data[0].ab")) is not None
 
 
 @pytest.mark.parametrize(
