@@ -17,7 +17,9 @@ from conformance.report.model.run import Run
 from conformance.report.model.words import listed
 from conformance.spec import REQUIREMENTS
 from conformance.traffic import capture
+from conformance.traffic.exchange import Exchange
 from conformance.traffic.garbage_collector import rare_garbage_collection
+from conformance.traffic.log import line_of
 from conformance.traffic.values import REDACTED
 from conformance.verdicts.findings import Ledger, shown
 
@@ -29,8 +31,9 @@ ON_CLAIMS = frozenset(
     {"TOKEN-018", "TOKEN-019", "TOKEN-020", "TOKEN-024", "TOKEN-025", "TOKEN-028", "TOKEN-029"}
 )
 NUMBERS = re.compile(r"\w*\d\w*")
-"""What differs in the reasons of two runs: seconds, times of day, made-up names."""
+"""What may differ in the reasons of two runs: seconds, times of day, made-up names."""
 
+FIRST_SEEN = re.compile(r"first seen in #(\d+)")
 BY_A_CASE, OF_CLAIMS = "decided by a case", "about what a token says, which is redacted"
 OF_THE_USER = "a rule of the user's own, or a reading that the profile pins"
 BAD = ("fail", "warn")
@@ -121,11 +124,18 @@ def judged(run: Run, exchanges: Path, ledger: Ledger) -> Iterator[str]:
     cases = (case for row in run.requirements for case in row.cases)
     model = run.command == "run" or not OF_MODEL.isdisjoint(cases)
     number, first, last = 0, inf, -inf
-    judge = watch(ledger, judge=judge_of(model=model))
+    judge, first_seen = watch(ledger, judge=judge_of(model=model)), dict[int, list[str]]()
+    for placeholder, origin in run.secrets.items():
+        if found := FIRST_SEEN.search(origin):
+            first_seen.setdefault(int(found[1]), []).append(placeholder)
     with rare_garbage_collection():
         for exchange in capture.read(exchanges) if exchanges.exists() else ():
             judge(exchange)
             number += 1
+            for placeholder in (
+                each for each in first_seen.get(exchange.n, ()) if each not in _line(exchange)
+            ):
+                yield f"results.json: exchange {exchange.n} does not hold {placeholder}."
             first, last = min(first, exchange.time), max(last, exchange.time)
     for finding in run.findings:
         if not all(1 <= each <= number for each in finding.exchanges):
@@ -134,6 +144,10 @@ def judged(run: Run, exchanges: Path, ledger: Ledger) -> Iterator[str]:
     is_moved = run.command != "run" or run.scope.bundled or "clock" in run.scope.profile
     if number and not is_moved and not began - 1 <= first <= last <= ended + 1:
         yield f"results.json: it is of {run.started} to {run.finished}, and some exchanges are not."
+
+
+def _line(exchange: Exchange) -> str:
+    return line_of(exchange).decode()
 
 
 def _astray(run: Run, again: OnRecord) -> Iterator[str]:
@@ -177,8 +191,8 @@ def _otherwise(run: Run, made: Run, doubtful: Collection[str]) -> Iterator[str]:
 def _statements(run: Run) -> Iterator[tuple[str, str]]:
     """What a run says of its rules, each with its rule."""
     for row in run.requirements:
-        reason = NUMBERS.sub("…", f" ({row.fault_class}: {row.reason})") if row.reason else ""
-        yield row.id, f"its verdict is {row.verdict}{reason}"
+        reason = NUMBERS.sub("…", f" ({row.fault_class}: {row.reason})")
+        yield row.id, f"its verdict is {row.verdict}{reason if row.verdict == 'untested' else ''}"
     for each in run.findings:
         yield each.requirement, f"{each.endpoint} contradicts it at {each.path}, {each.times} times"
     rules = {row.reading: row.id for row in run.requirements if row.reading}
