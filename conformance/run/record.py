@@ -23,7 +23,7 @@ BESIDE = 8
 
 NAME_OF_RUN = re.compile(r"suite-[0-9a-f]{6}", re.IGNORECASE)
 IN_TEXT = re.compile(rf"(?i:{NAME_OF_RUN.pattern})|{REDACTED.pattern}")
-MADE_UP = re.compile(r"\d|[a-z][A-Z]")
+MADE_UP = re.compile(r"\d|[a-z][A-Z]|[a-f]{16}")
 """Found in a text that a run makes up, or that is redacted: no other may differ from the recorded one."""
 
 ANEW = ("[code-", "[wrong-code-")
